@@ -139,8 +139,9 @@ function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
     checkpoints: async () => (await verbs()).checkpoints(),
     keptCopies: async id => (await verbs()).keptCopies(id),
     checkpoint: async id => (await verbs()).checkpoint(id),
-    previewRestore: async (id, paths) => (await verbs()).previewRestore(id, paths),
-    restoreCheckpoint: async (id, preview, also) => (await verbs()).restoreCheckpoint(id, preview, also),
+    previewRestore: async (id, paths, stopping) => (await verbs()).previewRestore(id, paths, stopping),
+    restoreCheckpoint: async (id, preview, also, stopping) =>
+      (await verbs()).restoreCheckpoint(id, preview, also, stopping),
   }
 }
 

@@ -30,9 +30,14 @@ export interface RestoreVerbs {
   /** A checkpoint with everything that is in it. */
   checkpoint(id: string): Promise<{ readonly summary: CheckpointSummary; readonly checkpoint: Checkpoint }>
   /** What restoring some paths of a checkpoint, or all, would do; changes nothing. */
-  previewRestore(id: string, paths: readonly string[]): Promise<RestorePreview>
+  previewRestore(id: string, paths: readonly string[], stopping: AbortSignal): Promise<RestorePreview>
   /** Restores what was left as it is, and of the rest the paths in `also`. */
-  restoreCheckpoint(id: string, preview: RestorePreview, also: readonly string[]): Promise<Restored>
+  restoreCheckpoint(
+    id: string,
+    preview: RestorePreview,
+    also: readonly string[],
+    stopping: AbortSignal,
+  ): Promise<Restored>
 }
 
 /** What paths held when a person agreed that they are replaced: nothing else is. */
@@ -52,7 +57,9 @@ export function restoreVerbs(wiring: Wiring): RestoreVerbs {
   return {
     previewUndo: async (id, stopping) => {
       wiring.stopping = stopping
-      return (await undoOf(wiring, id)).plan
+      // Only reads, so that it works where nothing can be written.
+      const store = (await wiring.existingStore()) ?? (await wiring.store())
+      return (await undoOf(wiring, store, id)).plan
     },
     undo: (id, also, stopping) => {
       wiring.stopping = stopping
@@ -70,13 +77,18 @@ export function restoreVerbs(wiring: Wiring): RestoreVerbs {
       const checkpoint = await loaded(wiring, id)
       return { checkpoint, summary: summaryOf(checkpoint, await wiring.existingStore()) }
     },
-    previewRestore: (id, paths) => previewRestore(wiring, id, paths),
-    restoreCheckpoint: (id, preview, also) => restore(wiring, id, preview, also),
+    previewRestore: (id, paths, stopping) => {
+      wiring.stopping = stopping
+      return previewRestore(wiring, id, paths)
+    },
+    restoreCheckpoint: (id, preview, also, stopping) => {
+      wiring.stopping = stopping
+      return restore(wiring, id, preview, also)
+    },
   }
 }
 
-async function undoOf(wiring: Wiring, sessionId: string) {
-  const store = await wiring.store()
+async function undoOf(wiring: Wiring, store: Store, sessionId: string) {
   store.assertGenuine(sessionId)
   const { checkpoints, workspace } = await wiring.workspace()
   const { artifacts } = store
@@ -116,7 +128,7 @@ function nothingToUndo(store: Store, sessionId: string): Failure {
 /** Holds the workspace and the session while files are restored; what was done is in the log afterwards. */
 function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Promise<Undone> {
   return driving(wiring, sessionId, async session => {
-    const { parts, plan } = await undoOf(wiring, sessionId)
+    const { parts, plan } = await undoOf(wiring, await wiring.store(), sessionId)
     const undone = await undo(parts, plan, also, work => session.whileOwned(work))
     wiring.faults.reach("undo.done")
     const { restored, removed, foreign, blocked, keptId } = undone

@@ -1,4 +1,5 @@
 import { shownPath } from "../../base/path-names.ts"
+import { shellQuoted } from "../../base/text.ts"
 import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Output } from "../output.ts"
 
@@ -21,9 +22,19 @@ export function tellPaths(output: Output, groups: Readonly<Record<string, readon
     for (const path of paths) output.line(`${name}: ${path}`)
 }
 
+/** A path as it is typed after a command: a name that begins like a flag is not taken for one. */
+export function typedPath(path: string): string {
+  const shown = shownPath(path)
+  return shellQuoted(shown.startsWith("-") ? `./${shown}` : shown)
+}
+
 /** How to get back what was replaced. */
 export function keptLine(keptId: string): string {
   return `what was there before is kept: \`acode checkpoint restore ${keptId}\``
+}
+
+export function interruptedLine(count: number): string {
+  return `interrupted: ${count} ${count === 1 ? "path is" : "paths are"} back, the rest is not`
 }
 
 /** What a person has to decide about counts more than what could not be done. */

@@ -20,6 +20,13 @@ export function interruption() {
   }
 }
 
+/** Signals stop the work where that leaves nothing half done. A question is not such work: there they end acode. */
+export async function stoppable<Result>(work: (stopping: AbortSignal) => Promise<Result>): Promise<Result> {
+  using interrupted = interruption()
+  // Awaited here: a bare return would stop listening before the work is done.
+  return await work(interrupted.signal)
+}
+
 /** The same in two steps: the first signal lets what is being done come to its end, the second ends it. */
 export function twoStepInterruption(onFirst: () => void) {
   const drain = new AbortController()

@@ -5,6 +5,7 @@ import {
   lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmdirSync,
   rmSync,
   writeFileSync,
@@ -55,8 +56,15 @@ export class DisplacedFiles {
   }
 
   /** Reports whether a file of a directory can be moved here without being copied. */
-  isOnDeviceOf({ stat }: Pinned): boolean {
-    return lstatSync(dirname(this.directory), { throwIfNoEntry: false })?.dev === stat.dev
+  isOnMountOf(directory: Pinned): boolean {
+    const here = dirname(this.directory)
+    if (lstatSync(here, { throwIfNoEntry: false }) === undefined) return false
+    const fd = openSync(here, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    try {
+      return mountOf(fd) === mountOf(directory.fd)
+    } finally {
+      closeSync(fd)
+    }
   }
 
   /**
@@ -80,7 +88,7 @@ export class DisplacedArea implements Disposable {
   readonly at: string
   /** True when a process died while it restored. */
   readonly isInterrupted: boolean
-  private readonly device: number
+  private readonly mount: string
   private isAnyBeside = false
 
   constructor(
@@ -89,16 +97,16 @@ export class DisplacedArea implements Disposable {
   ) {
     this.fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     this.at = `/proc/self/fd/${this.fd}`
-    this.device = fstatSync(this.fd).dev
+    this.mount = mountOf(this.fd)
     this.isInterrupted = lstatSync(join(path, working), { throwIfNoEntry: false }) !== undefined
     writeFileSync(join(path, working), "", { mode: 0o600 })
     syncDirectory(path)
   }
 
-  /** Returns the name for the file displaced from a path. On another file system it is beside the path. */
+  /** Returns the name for the file displaced from a path. On another mount it is beside the path. */
   nameFor(path: string, parent: Pinned | null): NameIn {
     const name = nameOfDisplaced(this.id, path)
-    return parent === null || parent.stat.dev === this.device
+    return parent === null || mountOf(parent.fd) === this.mount
       ? { directory: this, name }
       : { directory: parent, name: besideName(name) }
   }
@@ -134,4 +142,22 @@ function besideName(name: string): string {
 /** Returns the same name each time, so that files left by a crash are found again. */
 function nameOfDisplaced(id: string, path: string): string {
   return sha256Hex(Buffer.concat([Buffer.from(`${id}\0`), pathBytes(path)])).slice(0, 32)
+}
+
+/**
+ * Identifies the mount that a descriptor was opened through. The device is not enough: the kernel renames nothing from
+ * one mount to another, also where both show the same file system, as those of a container do.
+ */
+function mountOf(fd: number): string {
+  const { dev } = fstatSync(fd)
+  return `${dev}:${/^mnt_id:\s*(\d+)$/m.exec(descriptorFacts(fd))?.[1] ?? ""}`
+}
+
+function descriptorFacts(fd: number): string {
+  try {
+    return readFileSync(`/proc/self/fdinfo/${fd}`, "latin1")
+  } catch {
+    // A system that does not list its descriptors: the device has to do.
+    return ""
+  }
 }

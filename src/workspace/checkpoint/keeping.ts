@@ -98,7 +98,7 @@ function tooLarge(sizeBytes: number): string {
 
 function isMovable(root: WorkspaceRoot, { displaced }: CheckpointStore, path: string): boolean {
   using parent = pin(root, parentOf(path), "never")
-  return parent !== null && displaced.isOnDeviceOf(parent)
+  return parent !== null && displaced.isOnMountOf(parent)
 }
 
 /** Adds all at once, and one by one where that fails: one file that is being written must not block the others. */

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AcodeRun, acodeProgram, runAcode } from "../../support/acode.ts"
+import { check } from "../../support/checker/checker.ts"
 import { type PlanWorkspace, planWorkspace } from "../../support/plan/plan-workspace.ts"
 import { missingProgram, missingSandbox, testWhere } from "../../support/requirement.ts"
-import { mountSkip, smallDisk } from "../../support/workspace/mount-namespace.ts"
+import { mountSkip, ownMount, smallDisk } from "../../support/workspace/mount-namespace.ts"
 
 let room: PlanWorkspace
 beforeEach(() => {
@@ -189,3 +190,40 @@ function damaged(whole: Uint8Array, page: number): Uint8Array {
   copy.fill(page % 2 === 0 ? 0 : 0xa5, page * pageBytes, page * pageBytes + (page % 2 === 0 ? pageBytes : 12))
   return copy
 }
+
+describe("a workspace that is a mount of its own, of the file system that the state is on", () => {
+  const bytesOver64MB = 65 * 1024 * 1024
+  const path = (name: string) => join(room.workspace.root, name)
+  const texts = () => ["a.txt", "d/b.txt", "new.txt"].map(name => readOrNull(path(name)))
+  const inside = (...args: string[]) => limited(args, ...ownMount(room.workspace.root))
+
+  testWhere(mountSkip())("is undone and restored like any other", async () => {
+    mkdirSync(path("d"))
+    writeFileSync(path("d/b.txt"), "b\n")
+    room.plan([
+      ["file_write", { path: "a.txt", contents: "two\n" }],
+      ["file_create", { path: "new.txt", contents: "new\n" }],
+      ["delete_file", { paths: ["d/b.txt"] }],
+    ])
+    await inside("plan", "approve", room.planFile)
+    expect(await inside("plan", "run", room.planFile)).toMatchObject({ exitCode: 0 })
+    expect(texts()).toEqual(["two\n", null, "new\n"])
+    const undone = await inside("session", "undo", "--json")
+    expect([undone.exitCode, texts()]).toEqual([0, ["one\n", "b\n", null]])
+    // Too large for a copy, so that it is moved as it is.
+    writeFileSync(path("new.txt"), Buffer.alloc(bytesOver64MB))
+    const { keptId } = JSON.parse(undone.stdout) as { readonly keptId: string }
+    const refused = await inside("checkpoint", "restore", keptId, "new.txt", "a.txt")
+    expect(refused.stdout).toContain("restored: a.txt")
+    expect(refused.stdout).toContain("not restored: new.txt (")
+    expect([refused.exitCode, statSync(path("new.txt")).size]).toEqual([1, bytesOver64MB])
+    rmSync(path("new.txt"))
+    expect((await inside("checkpoint", "restore", keptId)).exitCode).toBe(0)
+    expect(texts()).toEqual(["two\n", null, "new\n"])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  function readOrNull(at: string): string | null {
+    return existsSync(at) ? readFileSync(at, "utf8") : null
+  }
+})

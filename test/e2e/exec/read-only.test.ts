@@ -50,6 +50,7 @@ const verbs = (): readonly (readonly string[])[] => [
   ["storage", "show"],
   ["storage", "free", "--dry-run"],
   ["session", "prune", "--dry-run"],
+  ["session", "undo", ids.session, "--preview"],
   ["checkpoint", "list"],
   ["config", "show"],
   ["config", "get", "execution.sandbox"],

@@ -249,8 +249,25 @@ describe("what changed while a command ran may be a person's", () => {
   })
 })
 
+test("what is advised for a file whose name begins like a flag takes it for no flag", async () => {
+  const id = await ran(["file_write", { path: "-rf", contents: "new\n" }])
+  writeFileSync(path("-rf"), "hers\n")
+  const advised = async (command: string) => {
+    const { exitCode, stderr } = await room.acode(...command.split(" "))
+    expect(exitCode).toBe(60)
+    const [, line = ""] = /→ `acode (.+)` (?:puts|restores) that path/.exec(stderr) ?? []
+    expect((await room.acode(...line.split(" "))).exitCode).toBe(0)
+  }
+  await advised(`session undo ${id}`)
+  expect(read("-rf")).toBeNull()
+  writeFileSync(path("-rf"), "again\n")
+  const copies = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)
+  await advised(`checkpoint restore ${copies[0].id}`)
+  expect(read("-rf")).toBe("hers\n")
+})
+
 describe("an undo of many files", () => {
-  const count = 500
+  const count = 300
   const present = () => readdirSync(room.workspace.root).filter(each => /^f\d+$/.test(each))
 
   /** Begins to undo a session that made many files; some of them are gone and most are not. */
@@ -282,6 +299,28 @@ describe("an undo of many files", () => {
     const [, advice = ""] = /→ `acode (session undo \S+ --commands)` continues/.exec(run.stderr) ?? []
     expect((await room.acode(...advice.split(" "))).exitCode).toBe(0)
     expect(present()).toEqual([])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("can be taken back, which says when it is interrupted as well, and goes on", async () => {
+    const { undoing } = await begun()
+    await undoing.ended
+    expect(present()).toEqual([])
+    const id = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)[0].id
+    const { root, environment } = room.workspace
+    const restoring = startAcode(["checkpoint", "restore", id], { cwd: root, env: environment })
+    await eventually("some files are back", () => present().length > 0, { everyMs: 2 })
+    restoring.kill("SIGINT")
+    const run = await restoring.ended
+    const back = present().length
+    expect([run.exitCode, run.signal]).toEqual([130, null])
+    expect(back).toBeLessThan(count)
+    expect(run.stdout.match(/^restored: f\d+$/gm)).toHaveLength(back)
+    expect(run.stdout.match(/^not restored: f\d+ \(it was interrupted/gm)).toHaveLength(count - back)
+    expect(run.stderr).toContain(`interrupted: ${back} path`)
+    const [, advice = ""] = /→ `acode (checkpoint restore \S+)` continues/.exec(run.stderr) ?? []
+    expect((await room.acode(...advice.split(" "))).exitCode).toBe(0)
+    expect(present()).toHaveLength(count)
     expect(await check(room.workspace)).toEqual([])
   })
 

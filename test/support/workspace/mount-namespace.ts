@@ -12,6 +12,11 @@ export function smallDisk(directory: string, bytes: number): readonly string[] {
   return inMounts(`mount -t tmpfs -o size=${bytes} tmpfs "$0"`, directory)
 }
 
+/** The same with the directory as a mount of its own, of the same file system, as a container has it. */
+export function ownMount(directory: string): readonly string[] {
+  return inMounts(`mount --bind "$0" "$0"`, directory)
+}
+
 /** A shell script that does something with `$0`, and then the rest of the line. */
 function inMounts(script: string, directory: string): readonly string[] {
   const asUser = process.getuid?.() === 0 ? [] : ["--map-root-user"]

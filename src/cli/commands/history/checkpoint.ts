@@ -1,14 +1,24 @@
 import type { CheckpointSummary } from "../../../app/verbs/checkpoint-summary.ts"
 import type { RestorePreview } from "../../../app/verbs/restore.ts"
 import { shownPath } from "../../../base/path-names.ts"
-import { counted, oneLine, shellQuoted } from "../../../base/text.ts"
+import { counted, oneLine } from "../../../base/text.ts"
+import { exitCodeOf } from "../../../domain/failure.ts"
 import type { Checkpoint } from "../../../workspace/checkpoint/contract.ts"
 import type { TreeEntry } from "../../../workspace/contract.ts"
 import type { CliContext } from "../../context.ts"
 import { defineCommand } from "../../definition.ts"
 import { limitFlag } from "../../parse/flags.ts"
 import { bytesText, shortId } from "../../render/format.ts"
-import { explained, keptLine, leftAlone, restoredExitCode, tellPaths } from "../../render/restored-text.ts"
+import {
+  explained,
+  interruptedLine,
+  keptLine,
+  leftAlone,
+  restoredExitCode,
+  tellPaths,
+  typedPath,
+} from "../../render/restored-text.ts"
+import { stoppable } from "../../terminal/interruption.ts"
 import { confirm } from "../../terminal/keyboard.ts"
 import { isInteractive } from "../../terminal/terminal.ts"
 
@@ -139,13 +149,11 @@ export const checkpointRestore = defineCommand({
     const { output, globals } = context
     const app = await context.service()
     const id = await app.idOf(typed, "checkpoint")
-    const preview = await app.previewRestore(
-      id,
-      named.map(path => app.recordedPath(path)),
-    )
+    const paths = named.map(path => app.recordedPath(path))
+    const preview = await stoppable(stopping => app.previewRestore(id, paths, stopping))
     const isAgreed = named.length > 0 || (await isConfirmed(context, preview))
     const also = isAgreed ? preview.doubts.map(({ path }) => path) : []
-    const done = await app.restoreCheckpoint(id, preview, also)
+    const done = await stoppable(stopping => app.restoreCheckpoint(id, preview, also, stopping))
     if (globals.json) output.json({ id, restored: done.write, removed: done.remove, ...leftOf(done) })
     tellPaths(output, {
       restored: done.write.map(shownPath),
@@ -157,17 +165,21 @@ export const checkpointRestore = defineCommand({
       output.notice("everything is already as the checkpoint has it")
     if (done.foreign.length > 0)
       output.notice(
-        `→ \`acode checkpoint restore ${id} ${shellQuoted(shownPath(done.foreign[0] ?? "PATH"))}\` restores that path in any case`,
+        `→ \`acode checkpoint restore ${id} ${typedPath(done.foreign[0] ?? "PATH")}\` restores that path in any case`,
       )
     if (done.keptId !== null) output.notice(keptLine(done.keptId))
-    return restoredExitCode(done)
+    if (!done.isInterrupted) return restoredExitCode(done)
+    output.notice(interruptedLine(done.write.length + done.remove.length))
+    const command = ["acode checkpoint restore", id, ...paths.map(typedPath)].join(" ")
+    output.notice(`→ \`${command}\` continues with the rest`)
+    return exitCodeOf("interrupted")
   },
 })
 
 type Done = Awaited<ReturnType<Awaited<ReturnType<CliContext["service"]>>["restoreCheckpoint"]>>
 
-function leftOf({ foreign, blocked, keptId }: Done) {
-  return { foreign, blocked, keptId }
+function leftOf({ foreign, blocked, keptId, isInterrupted }: Done) {
+  return { foreign, blocked, keptId, isInterrupted }
 }
 
 async function isConfirmed(context: CliContext, { doubts }: RestorePreview): Promise<boolean> {

@@ -5,9 +5,17 @@ import { contentsIn, type UndoDoubt, type Undone, type UndoPlan } from "../../..
 import type { CliContext } from "../../context.ts"
 import { defineCommand } from "../../definition.ts"
 import { shortId } from "../../render/format.ts"
-import { explained, keptLine, leftAlone, restoredExitCode, tellPaths } from "../../render/restored-text.ts"
+import {
+  explained,
+  interruptedLine,
+  keptLine,
+  leftAlone,
+  restoredExitCode,
+  tellPaths,
+  typedPath,
+} from "../../render/restored-text.ts"
 import { sessionArguments, sessionIdOf } from "../../session-id.ts"
-import { interruption } from "../../terminal/interruption.ts"
+import { stoppable } from "../../terminal/interruption.ts"
 import { confirm } from "../../terminal/keyboard.ts"
 import { isInteractive } from "../../terminal/terminal.ts"
 
@@ -74,19 +82,11 @@ export const sessionUndo = defineCommand({
       output.notice(`→ ${alsoCommand(id, others.toSorted(filesFirst))} puts that path back in any case`)
     if (undone.keptId !== null) output.notice(keptLine(undone.keptId))
     if (!undone.isInterrupted) return restoredExitCode(undone)
-    const count = undone.removed.length + undone.restored.length
-    output.notice(`interrupted: ${count} ${count === 1 ? "path is" : "paths are"} back, the rest is not`)
+    output.notice(interruptedLine(undone.removed.length + undone.restored.length))
     output.notice(`→ \`acode session undo ${shortId(id)}${typedFlags(input.flags)}\` continues with the rest`)
     return exitCodeOf("interrupted")
   },
 })
-
-/** Signals stop the work where that leaves nothing half done. A question is not such work: there they end acode. */
-async function stoppable<Result>(work: (stopping: AbortSignal) => Promise<Result>): Promise<Result> {
-  using interrupted = interruption()
-  // Awaited here: a bare return would stop listening before the work is done.
-  return await work(interrupted.signal)
-}
 
 /** A path that a person agreed to and that is left all the same was written between the question and its turn. */
 function leftDoubt(
@@ -159,5 +159,5 @@ function notChanged(id: string, path: string): Failure {
 }
 
 function alsoCommand(id: string, [first = "PATH"]: readonly string[]): string {
-  return `\`acode session undo ${shortId(id)} --also ${shellQuoted(shownPath(first))}\``
+  return `\`acode session undo ${shortId(id)} --also ${typedPath(first)}\``
 }
