@@ -1,3 +1,4 @@
+import { codeTools } from "../src/app/wiring/code-tools.ts"
 import { wireGate } from "../src/app/wiring/gate.ts"
 import { systemIds } from "../src/base/clock.ts"
 import { emptyGrant } from "../src/domain/effect.ts"
@@ -155,7 +156,7 @@ async function growth(): Promise<Figure> {
   let began = 0
   const { session: log, gate, workspace, wiring } = room
   await runPlan(
-    { log, gate, workspace, clock: wiring.clock, faults: wiring.faults },
+    { log, gate, workspace, code: codeTools(wiring).code, clock: wiring.clock, faults: wiring.faults },
     { plan, steps: steps.map((step, index) => ({ task, step, index })), grant: emptyGrant },
     {
       onStepStart: () => {

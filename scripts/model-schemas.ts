@@ -26,9 +26,13 @@ export function modelSchemas(): string {
 /** Returns the text of `src/domain/plan/tool-traits.json`: what each tool declares besides its arguments. */
 export function toolTraitsText(): string {
   const traits = [...toolTable.values()].map(
-    ({ name, kind, aliases, actions, variants }): [string, ToolTraits] => [
+    ({ name, kind, aliases, actions, needsIndex, variants }): [string, ToolTraits] => [
       name,
-      { kind, aliases, actions, ...(variants === undefined ? {} : { variants }) },
+      {
+        ...{ kind, aliases, actions },
+        ...(needsIndex === undefined ? {} : { needsIndex }),
+        ...(variants === undefined ? {} : { variants }),
+      },
     ],
   )
   return `${JSON.stringify(Object.fromEntries(traits), null, 2)}\n`

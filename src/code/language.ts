@@ -20,6 +20,10 @@ export interface CodeLanguage {
   readonly identifiers: string
   /** Nodes that belong to the definition inside them: always, or when it is their only named child. */
   readonly wrappers?: Readonly<Record<string, "always" | "alone">>
+  /** Matches a comment that documents the definition below it. */
+  readonly docComment: RegExp
+  /** The nodes directly above a definition that belong to it, and how they begin: the attributes of Rust. */
+  readonly attribute?: { readonly type: string; readonly begin: string }
 }
 
 /** Languages that hold data: their symbols are keys, and they have no references. */

@@ -1,6 +1,6 @@
 import type { FileFacts, UnparsedFile } from "../domain/code/symbol.ts"
 import type { CodeParser, ParseLimits } from "./contract.ts"
-import { errorCountOf, ReadingTooSlow, referencesOf, symbolsOf } from "./facts.ts"
+import { errorCountOf, type ParsedTree, ReadingTooSlow, referencesOf, symbolsOf } from "./facts.ts"
 import type { CodeLanguage } from "./language.ts"
 import { languageOfFile, loadLanguage } from "./language-table.ts"
 import { dataFacts } from "./languages/data.ts"
@@ -46,11 +46,23 @@ function nameOf(language: ReturnType<typeof languageOfFile>): string | null {
 }
 
 /** Returns the reason as text where there are no facts. */
-async function parseCode(
+function parseCode(language: CodeLanguage, source: SourceText, parseMs: number): Promise<FileFacts | string> {
+  return readParsed(language, source, parseMs, parsed => ({
+    kind: "parsed",
+    language: language.name,
+    symbols: symbolsOf(parsed),
+    references: referencesOf(parsed),
+    errorCount: errorCountOf(parsed),
+  }))
+}
+
+/** Parses a text and returns what `read` finds in the tree, or the reason as text where there is no tree. */
+export async function readParsed<Found>(
   language: CodeLanguage,
   source: SourceText,
   parseMs: number,
-): Promise<FileFacts | string> {
+  read: (parsed: ParsedTree) => Found,
+): Promise<Found | string> {
   const { parser, queries } = await loadLanguage(language)
   const deadline = performance.now() + parseMs
   const tree = parser.parse(source.text, null, { progressCallback: () => performance.now() > deadline })
@@ -59,15 +71,8 @@ async function parseCode(
     parser.reset()
     return `parsing took longer than ${parseMs} ms`
   }
-  const parsed = { tree, language, queries, source, deadline: performance.now() + parseMs }
   try {
-    return {
-      kind: "parsed",
-      language: language.name,
-      symbols: symbolsOf(parsed),
-      references: referencesOf(parsed),
-      errorCount: errorCountOf(parsed),
-    }
+    return read({ tree, language, queries, source, deadline: performance.now() + parseMs })
   } catch (error) {
     if (error instanceof ReadingTooSlow) return `reading the syntax tree took longer than ${parseMs} ms`
     throw error

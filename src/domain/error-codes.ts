@@ -120,6 +120,12 @@ export const errorCodes = {
     meaning: "The file has no symbols: its language is not known, or it could not be parsed.",
     action: "`acode index --problems` lists the files that could not be parsed, and why.",
   },
+  "ACODE-CODE-002": {
+    meaning:
+      "The new definition does not fit: the file would have more syntax errors, another symbol in its place, or other " +
+      "symbols changed. No file was changed.",
+    action: "Give one whole definition of the same name and kind, and nothing that ends the parts around it.",
+  },
   "ACODE-CODE-003": {
     meaning: "Another acode is changing the code index, and there is no index to answer from yet.",
     action: "Wait until it has finished, and try again.",
@@ -454,8 +460,9 @@ export const errorCodes = {
     action: "Make it with `acode index`; set code.enabled to true where it is false.",
   },
   E104: {
-    meaning: "A step requires a symbol that was not found. Belongs to the code tools of a later version.",
-    action: "Remove the precondition; no tool of this version looks up symbols.",
+    meaning: "A symbol that a step requires or replaces was not found.",
+    action:
+      "`acode symbols FILE` lists the symbols of a file; name one of them, and its kind or its container.",
   },
   E105: {
     meaning: "A step asks for confirmation, which was refused or could not be asked for.",

@@ -9,6 +9,7 @@ import type { ApprovalDesk, Gate } from "../gate/contract.ts"
 import type { RecoveryParts } from "../gate/recovery.ts"
 import type { ModelReply, ModelRequest } from "../provider/contract.ts"
 import type { Redactor } from "../redaction/contract.ts"
+import type { CodeQuestions } from "../tools/contract.ts"
 import type { TextChanges } from "../workspace/change/contract.ts"
 import type { Project } from "./checks/project.ts"
 import type { LiveSession } from "./live-session.ts"
@@ -37,6 +38,11 @@ export interface AgentParts extends RecoveryParts {
   readonly redactor: Redactor
   /** Returns every usable skill. */
   readonly skills: () => readonly { readonly name: string; readonly description: string }[]
+  readonly code: CodeQuestions
+  /** Returns the most used symbols of the workspace within a number of tokens; null where there is no code index. */
+  readonly codeOutline: (tokensMax: number) => Promise<string | null>
+  /** Reports whether there is a code index, without opening it. */
+  readonly hasCodeIndex: () => boolean
   readonly fingerprint: (text: string) => string
   readonly changes: TextChanges
   readonly project: Project

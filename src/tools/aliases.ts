@@ -89,11 +89,6 @@ const notYet = "not available yet: code tools come with the code index"
 
 /** Names that are reserved and cannot be called, each with the reason. */
 const unavailable: ReadonlyMap<string, string> = new Map([
-  ["splice_patch", notYet],
-  ["splice_plan", notYet],
-  ["symbols_in_file", notYet],
-  ["references_to_symbol_name", notYet],
-  ["references_from_file_to_symbol_name", notYet],
   ["lsp_check", notYet],
   ["finish_step", "it ends a step of an agent and means nothing elsewhere"],
 ])

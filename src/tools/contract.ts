@@ -1,5 +1,6 @@
 import type * as z from "zod/mini"
 import type { Json } from "../base/canonical.ts"
+import type { SpliceSymbol } from "../code/contract.ts"
 import type { ReferenceRow, SymbolRow } from "../domain/code/symbol.ts"
 import type { NetworkChoice, SandboxChoice } from "../domain/command.ts"
 import type { CorrelationIds } from "../domain/command-result.ts"
@@ -28,6 +29,8 @@ export interface ToolDeps {
   /** Returns the reason why configuration refuses a host to every command, or null. */
   readonly hostRefusal: (host: string) => string | null
   readonly skills: SkillReader
+  readonly code: CodeQuestions
+  readonly splice: SpliceSymbol
   readonly limits: ToolLimits
 }
 
@@ -40,6 +43,7 @@ export interface CodeQuestions {
   symbolsInFile(path: string): Promise<CodeAnswer<SymbolRow>>
   /** Returns the places of a name, or of `Container.name`; in one file alone where one is given. */
   references(name: string, from: string | null): Promise<CodeAnswer<ReferenceRow>>
+  /** Returns the symbols of a name, or of `Container.name`; those of one file are read from the file itself. */
   symbolsNamed(name: string, from: string | null): Promise<CodeAnswer<SymbolRow>>
 }
 
@@ -91,7 +95,8 @@ export interface Tool extends ToolTraits {
   readonly required: readonly string[]
   /**
    * Returns what a call with these arguments, which fit the schema, would touch. Resolves paths and reads nothing
-   * else. Throws a Failure for a path that resolves to a place where it may not be.
+   * but a file that lists what the call touches. Throws a Failure for a path that resolves to a place where it may
+   * not be.
    */
   declare(args: Json, deps: ToolDeps): DeclaredCall
 }

@@ -1,5 +1,10 @@
 import type * as z from "zod/mini"
 import { printable } from "../base/text.ts"
+import { referencesFromFileTool } from "./code/references-from-file.ts"
+import { referencesToSymbolNameTool } from "./code/references-to-symbol-name.ts"
+import { splicePatchTool } from "./code/splice-patch.ts"
+import { splicePlanTool } from "./code/splice-plan.ts"
+import { symbolsInFileTool } from "./code/symbols-in-file.ts"
 import type { Tool } from "./contract.ts"
 import { deleteFileTool } from "./delete-file.ts"
 import { globTool } from "./glob.ts"
@@ -25,6 +30,11 @@ export const toolTable: ReadonlyMap<string, Tool> = new Map(
     runCommandTool,
     runTerminalTool,
     useSkillTool,
+    symbolsInFileTool,
+    referencesToSymbolNameTool,
+    referencesFromFileTool,
+    splicePatchTool,
+    splicePlanTool,
   ].map(tool => [tool.name, tool]),
 )
 

@@ -31,7 +31,7 @@ describe("a call of a plan", () => {
   })
 
   test("of a tool that comes later is refused with the reason, whatever its arguments", () => {
-    for (const tool of ["splice_patch", "lsp_check"]) {
+    for (const tool of ["finish_step", "lsp_check"]) {
       const [problem, ...others] = planTools.check(tool, {})
       expect(others).toEqual([])
       expect(problem).toMatchObject({ code: "E201", argument: null })

@@ -34,7 +34,7 @@ describe("a call that cannot be made", () => {
   })
 
   test("of a tool that is known and not there yet says why", async () => {
-    const { error } = await room.call("splice_patch", { file: "a", symbol: "b", with: "c" })
+    const { error } = await room.call("lsp_check", { path: "." })
     expect(error).toMatchObject({ code: "E201", message: expect.stringContaining("not available yet") })
   })
 

@@ -75,19 +75,10 @@ describe("names of tools", () => {
     expect(known("file_write").rename(null)).toBeNull()
   })
 
-  test("the code tools are known and refused with a reason", () => {
-    for (const name of [
-      "splice_patch",
-      "splice_plan",
-      "symbols_in_file",
-      "references_to_symbol_name",
-      "references_from_file_to_symbol_name",
-      "lsp_check",
-    ]) {
-      const resolved = resolveTool(name)
-      expect(resolved.kind).toBe("unavailable")
-      expect(resolved.kind === "unavailable" && resolved.reason).toStartWith("not available yet")
-    }
+  test("lsp_check is known and refused with a reason", () => {
+    const resolved = resolveTool("lsp_check")
+    expect(resolved.kind).toBe("unavailable")
+    expect(resolved.kind === "unavailable" && resolved.reason).toStartWith("not available yet")
   })
 
   test("finish_step is known and is no tool", () => {

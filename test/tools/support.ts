@@ -13,6 +13,7 @@ import { checkArguments } from "../../src/tools/registry.ts"
 import { textChanges } from "../../src/workspace/change/changes.ts"
 import { openWorkspace } from "../../src/workspace/workspace.ts"
 import { testRunner } from "../exec/support/test-runner.ts"
+import { codeParts } from "../support/workspace/code-parts.ts"
 
 export interface TestRoom extends Disposable {
   readonly room: ToolDeps
@@ -75,6 +76,7 @@ export function testRoom(options: TestRoomOptions = {}): TestRoom {
     hostRefusal: () => null,
     skills: { workspaceFileOf: () => null, read: () => ({ text: "", references: [] }) },
     sandbox: "none",
+    ...codeParts,
     limits: { ...limits, ...options.limits },
   }
   const declare = (name: string, args: Json) => declared(room, name, args)

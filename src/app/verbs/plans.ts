@@ -19,6 +19,7 @@ import { readGitState } from "../../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "../approval-desk.ts"
 import { unknownId } from "../recorded-id.ts"
 import { userName } from "../user-name.ts"
+import { codeTools } from "../wiring/code-tools.ts"
 import { sessionDiffStat } from "../wiring/diffstat.ts"
 import { wireGate } from "../wiring/gate.ts"
 import { sweepOrphans, tidyUp } from "../wiring/upkeep.ts"
@@ -146,7 +147,13 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
     const desk = deskOf(wiring, store, session.sessionId, { ...request, timeoutMs })
     const gate = await wireGate(wiring, session, desk, request.notice)
     const { clock, faults } = wiring
-    const result = await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
+    const { code } = codeTools(wiring)
+    const result = await runPlan(
+      { log: session, gate, workspace, code, clock, faults },
+      lane,
+      watcher,
+      signal,
+    )
     if (!signal.aborted) await tidyUp(wiring, request.notice)
     return { ...result, changes: await sessionDiffStat(wiring, store, session.sessionId) }
   } finally {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { type Clock, systemIds } from "../../base/clock.ts"
 import { printable } from "../../base/text.ts"
 import type { Config } from "../../config/schema.ts"
@@ -31,6 +32,7 @@ import { controlsFrom } from "../session-control.ts"
 import { laterWritesOf } from "../session-recovery.ts"
 import { userName } from "../user-name.ts"
 import type { AgentSurface } from "./agent-surface.ts"
+import { codeTools } from "./code-tools.ts"
 import { wireGate } from "./gate.ts"
 import { type WiredProvider, wireProvider } from "./provider.ts"
 import { usableSkills } from "./skills.ts"
@@ -92,6 +94,7 @@ export async function wireAgent(
     },
     isConfined: () => wiring.hasSandbox(),
     fingerprint: store.fingerprint,
+    ...codeParts(wiring, values),
     changes: textChanges,
     skills: await usableSkills(wiring),
     project: projectOf(toProjectCommands(values), workspace),
@@ -105,6 +108,21 @@ export async function wireAgent(
     parts,
     begin: events => void session.append(events),
     [Symbol.asyncDispose]: async () => model[Symbol.dispose](),
+  }
+}
+
+/** No request waits for an index that is missing: it is made by the first tool that asks it. */
+function codeParts(
+  wiring: Wiring,
+  { code: { enabled } }: Config,
+): Pick<AgentParts, "code" | "codeOutline" | "hasCodeIndex"> {
+  return {
+    code: codeTools(wiring).code,
+    hasCodeIndex: () => enabled && existsSync(wiring.places.codeIndexPath),
+    codeOutline: async tokensMax => {
+      const { outlineWithin } = await import("./code-questions.ts")
+      return outlineWithin(wiring, tokensMax)
+    },
   }
 }
 

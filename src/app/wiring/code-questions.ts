@@ -1,9 +1,13 @@
+import type { SpliceSymbol } from "../../code/contract.ts"
+import { outlineOfCode } from "../../code/outline.ts"
+import { createCodeParser } from "../../code/parser.ts"
+import { createSplicer } from "../../code/splice.ts"
 import { type CodeSymbol, isNamed, type ReferenceRow, type SymbolRow } from "../../domain/code/symbol.ts"
 import { Failure } from "../../domain/failure.ts"
 import { isDamage } from "../../store/code-index/code-index.ts"
 import type { CodeIndex } from "../../store/code-index/contract.ts"
 import type { CodeQuestions, Staleness } from "../../tools/contract.ts"
-import { type IndexRequest, openUpdatedIndex } from "./code.ts"
+import { type IndexRequest, openUpdatedIndex, parseLimitsOf, sourceBytesMax } from "./code.ts"
 import type { Wiring } from "./wire.ts"
 
 /** How long a question may wait for the index to be brought up to date. */
@@ -53,15 +57,48 @@ export function codeQuestions(wiring: Wiring, timeMs: number | null): CodeQuesti
       return askCode(wiring, request, index => ({ rows: referenceRows(index, name, path) }))
     },
     symbolsNamed: async (typed, from) => {
-      const path = from === null ? null : await located(from)
+      if (from !== null)
+        return { rows: await symbolsOfFile(wiring, typed, from), stale: false, missingFiles: 0 }
       const name = ownName(typed)
-      return askCode(wiring, path === null ? { timeMs } : { timeMs, first: path }, index => ({
+      return askCode(wiring, { timeMs }, index => ({
         rows: [...index.symbolsNamed(typed), ...(name === typed ? [] : index.symbolsNamed(name))]
-          .filter(each => isNamed(each.symbol, typed) && (path === null || each.path === path))
+          .filter(each => isNamed(each.symbol, typed))
           .map(each => symbolRow(each.path, each.symbol)),
       }))
     },
   }
+}
+
+/** Reads the file itself, as a splice does: git may ignore it, and then the index does not know it. */
+async function symbolsOfFile(wiring: Wiring, typed: string, from: string): Promise<readonly SymbolRow[]> {
+  const { workspace } = await wiring.workspace()
+  const limits = await parseLimitsOf(wiring)
+  const { path, bytes } = workspace.readBytes(from, sourceBytesMax)
+  const facts = await createCodeParser(limits).parse(path, bytes)
+  if (facts?.kind !== "parsed") throw noSymbols(path, facts?.reason ?? null)
+  return facts.symbols.filter(symbol => isNamed(symbol, typed)).map(symbol => symbolRow(path, symbol))
+}
+
+/** How long the first request of a session may wait for changed files to be parsed. */
+const outlineMsMax = 300
+
+/** Returns the most used symbols within a number of tokens; null where the index cannot be asked. */
+export async function outlineWithin(wiring: Wiring, tokensMax: number): Promise<string | null> {
+  try {
+    const request = { timeMs: outlineMsMax }
+    const { text } = await askCode(wiring, request, index => outlineOfCode(index.ranked(""), tokensMax))
+    return text
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    // The outline of file names takes its place.
+    return null
+  }
+}
+
+/** Returns the function that replaces symbols, within the limits that configuration sets. */
+export async function codeSplicer(wiring: Wiring): Promise<SpliceSymbol> {
+  const limits = await parseLimitsOf(wiring)
+  return createSplicer(createCodeParser(limits), limits)
 }
 
 function symbolRow(path: string, symbol: CodeSymbol): SymbolRow {

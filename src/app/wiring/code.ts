@@ -1,5 +1,5 @@
 import { compileGlob, type Glob } from "../../base/glob.ts"
-import type { CodeParser } from "../../code/contract.ts"
+import type { CodeParser, ParseLimits } from "../../code/contract.ts"
 import { createCodeParser, usualLimits } from "../../code/parser.ts"
 import { Failure } from "../../domain/failure.ts"
 import {
@@ -44,7 +44,7 @@ const filesPerCommit = 200
 export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): Promise<OpenedIndex> {
   const { code } = (await wiring.config()).values
   if (!code.enabled) throw noIndex("code.enabled is false", switchedOff)
-  const parser = createCodeParser({ ...usualLimits, fileBytesMax: code.max_file_kb * 1024 })
+  const parser = createCodeParser(await parseLimitsOf(wiring))
   const { workspace } = await wiring.workspace()
   const options = {
     path: wiring.places.codeIndexPath,
@@ -67,6 +67,12 @@ export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): P
     // The file was damaged where the check on opening does not look.
     return openUpdatedIndex(wiring, { ...request, isRebuilt: true })
   }
+}
+
+/** Returns the limits of a file that is parsed, as configuration sets them. */
+export async function parseLimitsOf(wiring: Wiring): Promise<ParseLimits> {
+  const { code } = (await wiring.config()).values
+  return { ...usualLimits, fileBytesMax: code.max_file_kb * 1024 }
 }
 
 /** Returns why the index cannot be changed where that is no bug: what it knows can still be asked. */
@@ -183,7 +189,7 @@ async function indexed(
     facts: { kind: "unparsed", language: parser.languageOf(path) ?? "unknown", reason },
   })
   try {
-    const read = workspace.readExact(path, usualReadBytesMax)
+    const read = workspace.readExact(path, sourceBytesMax)
     if (read === null) return null
     const facts = await parser.parse(path, read.bytes)
     // Remembered, so that it is not read again as long as it stays as it is.
@@ -196,7 +202,7 @@ async function indexed(
 }
 
 /** More than any file that is parsed; the parser has the limit that counts. */
-const usualReadBytesMax = 64 * 1024 * 1024
+export const sourceBytesMax = 64 * 1024 * 1024
 
 const switchedOff = "`acode config set code.enabled true` switches it on"
 const makeIt = "`acode index` makes it"

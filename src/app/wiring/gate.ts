@@ -12,6 +12,7 @@ import { createSessionRecorder } from "../../gate/session-recorder.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import type { ToolLimits } from "../../tools/contract.ts"
 import { textChanges } from "../../workspace/change/changes.ts"
+import { codeTools } from "./code-tools.ts"
 import { skillReader } from "./skills.ts"
 import type { Wiring } from "./wire.ts"
 
@@ -58,6 +59,7 @@ export async function wireGate(
       grantedHosts: [],
       hostRefusal: policy.hostRefusal,
       skills: await skillReader(wiring),
+      ...codeTools(wiring),
       limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
     },
     checkpoints,

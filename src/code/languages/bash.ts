@@ -17,4 +17,5 @@ export const bash: CodeLanguage = {
     (variable_name) @identifier
   ]`,
   wrappers: { declaration_command: "alone" },
+  docComment: /^#(?!!)/,
 }

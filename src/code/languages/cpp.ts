@@ -37,6 +37,7 @@ const shared = {
     (identifier) (type_identifier) (field_identifier) (namespace_identifier)
   ] @identifier`,
   wrappers: { template_declaration: "always" },
+  docComment: /^\/(?:\*[*!]|\/[/!])/,
 } as const
 
 export const cpp: CodeLanguage = {

@@ -22,4 +22,5 @@ export const csharp: CodeLanguage = {
       (#eq? @_modifier "const")) @constant
   `,
   identifiers: "(identifier) @identifier",
+  docComment: /^(?:\/\/\/|\/\*\*)/,
 }

@@ -31,4 +31,5 @@ export const go: CodeLanguage = {
     var_declaration: "alone",
     var_spec_list: "alone",
   },
+  docComment: /^\/[/*]/,
 }

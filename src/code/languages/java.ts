@@ -19,4 +19,5 @@ export const java: CodeLanguage = {
       (#match? @_modifiers "static.*final|final.*static")) @constant
   `,
   identifiers: "[(identifier) (type_identifier)] @identifier",
+  docComment: /^\/\*\*/,
 }

@@ -33,4 +33,5 @@ export const javascript: CodeLanguage = {
     variable_declaration: "alone",
     expression_statement: "alone",
   },
+  docComment: /^\/\*\*/,
 }

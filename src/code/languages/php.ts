@@ -17,4 +17,5 @@ export const php: CodeLanguage = {
     (const_declaration (const_element . (name) @name)) @constant
   `,
   identifiers: "(name) @identifier",
+  docComment: /^\/\*\*/,
 }

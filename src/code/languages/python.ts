@@ -14,4 +14,5 @@ export const python: CodeLanguage = {
   `,
   identifiers: "(identifier) @identifier",
   wrappers: { decorated_definition: "always", expression_statement: "alone" },
+  docComment: /^#(?!!)/,
 }

@@ -17,4 +17,5 @@ export const ruby: CodeLanguage = {
   identifiers: `[
     (identifier) (constant) (instance_variable) (class_variable) (global_variable) (hash_key_symbol)
   ] @identifier`,
+  docComment: /^#(?!!)/,
 }

@@ -27,4 +27,6 @@ export const rust: CodeLanguage = {
   identifiers: `[
     (identifier) (type_identifier) (field_identifier) (shorthand_field_identifier)
   ] @identifier`,
+  docComment: /^\/(?:\/\/(?!\/)|\*\*(?!\*))/,
+  attribute: { type: "attribute_item", begin: "#[" },
 }

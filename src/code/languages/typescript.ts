@@ -44,6 +44,7 @@ const shared = {
     variable_declaration: "alone",
     expression_statement: "alone",
   },
+  docComment: /^\/\*\*/,
 } as const
 
 export const typescript: CodeLanguage = {

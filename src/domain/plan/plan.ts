@@ -197,12 +197,14 @@ const runners = toolsOfKind("run")
 
 function stepPath({
   id,
-  arguments: { path },
+  arguments: { path, file, plan_file: list },
 }: {
   readonly id: string
   readonly arguments: Readonly<Record<string, Json>>
 }) {
-  return typeof path === "string" ? exactName(path) : `the hosts of step ${exactName(id)}`
+  if (typeof list === "string") return `the files that ${exactName(list)} names`
+  const written = path ?? file
+  return typeof written === "string" ? exactName(written) : `the hosts of step ${exactName(id)}`
 }
 
 function union(all: readonly PlanResources[], name: "write" | "hosts"): readonly string[] {

@@ -34,6 +34,8 @@ export interface ToolTraits {
   readonly aliases: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** The actions of open steps that offer the tool to a model. */
   readonly actions: readonly StepAction[]
+  /** Set where the tool is offered to models only in a workspace with a code index. */
+  readonly needsIndex?: true
   /** Holds the descriptions for models that edit files in only one format, where they differ. */
   readonly variants?: Readonly<Record<EditFormat, ToolVariant>>
 }
@@ -63,6 +65,11 @@ export function toolsOfKind(...kinds: readonly ToolKind[]): ReadonlySet<string> 
     ),
   )
 }
+
+/** Holds the names of the tools that are offered only in a workspace with a code index. */
+export const indexTools: ReadonlySet<string> = new Set(
+  [...toolTraits].flatMap(([name, { needsIndex }]) => (needsIndex === true ? [name] : [])),
+)
 
 /** Returns the tools that a step of this action offers. Null, or an action that no plan file can name, offers all. */
 export function toolsForAction(action: string | null): readonly string[] {

@@ -10,18 +10,48 @@ const outlineBytesMax = 4096
 const directoryBytesMax = 1536
 const depthMax = 3
 
+/** The size of an outline with symbols, and of the file names in it. */
+export const codeOutlineTokensMax = 1_500
+const tellingBytesMax = 512
+
 /** Returns a repository on a page: directories with their sizes, then files, the most informative ones first. */
 export function outlineOf(entries: readonly Pick<TreeEntry, "path">[]): BoundedText {
   const paths = entries.map(({ path }) => path)
   if (paths.length === 0) return { text: "the workspace is empty", leftOutTokens: 0 }
-  const head = counted(paths.length, "file")
-  const directories = bounded("directories:", directoryLines(paths), directoryBytesMax)
+  const { head, directories } = frameOf(paths)
   const rest = outlineBytesMax - Buffer.byteLength(`${head}\n${directories.text}\n`)
   const files = bounded("files:", paths.toSorted(byImportance).map(shown), rest)
   return {
     text: [head, directories.text, files.text].filter(part => part !== "").join("\n"),
     leftOutTokens: directories.leftOutTokens + files.leftOutTokens,
   }
+}
+
+/**
+ * Returns a repository on a page where its code is indexed: directories, files that show what kind of project it is,
+ * and the most used symbols in place of all other file names. `symbols` returns null where the index cannot be asked.
+ */
+export async function codeOutlineOf(
+  entries: readonly Pick<TreeEntry, "path">[],
+  symbols: (tokensMax: number) => Promise<string | null>,
+): Promise<BoundedText> {
+  const paths = entries.map(({ path }) => path)
+  const { head, directories } = frameOf(paths)
+  const files = paths.filter(path => rank(path) === 0).toSorted(byImportance)
+  const named = bounded("files:", files.map(shown), tellingBytesMax)
+  const frame = [head, directories.text, named.text].filter(part => part !== "").join("\n")
+  const title = "symbols, by file and line, those used most:"
+  const listed = await symbols(codeOutlineTokensMax - textTokens(`${frame}\n${title}\n`))
+  if (listed === null || listed === "") return outlineOf(entries)
+  return {
+    text: [frame, title, listed].join("\n"),
+    leftOutTokens: directories.leftOutTokens + named.leftOutTokens,
+  }
+}
+
+function frameOf(paths: readonly string[]) {
+  const directories = bounded("directories:", directoryLines(paths), directoryBytesMax)
+  return { head: counted(paths.length, "file"), directories }
 }
 
 function directoryLines(paths: readonly string[]): readonly string[] {

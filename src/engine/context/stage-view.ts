@@ -12,7 +12,7 @@ import type { AgentParts } from "../agent-parts.ts"
 import type { AcodeFinding, BoundedText, StageView } from "../stages/contract.ts"
 import { sessionDiff } from "./changes.ts"
 import { readInstructions } from "./instructions.ts"
-import { outlineOf } from "./outline.ts"
+import { codeOutlineOf, outlineOf } from "./outline.ts"
 import { bytesTokens, textTokens } from "./token-estimate.ts"
 
 /** Collects what a stage needs to know of the workspace, and no more: each part costs a walk or a diff. */
@@ -20,14 +20,15 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
   const { session, workspace, redactor } = parts
   const isPlanning = stage === "planner"
   const isJudging = stage === "verifier" || stage === "reviewer"
-  const outline = isPlanning ? outlineOf((await workspace.tree()).entries) : nothing
+  const hasCodeIndex = parts.hasCodeIndex()
+  const outline = isPlanning ? await repositoryOutline(parts, hasCodeIndex) : nothing
   const diff = isJudging ? sessionDiff(parts, session.events) : nothing
   const instructions = readInstructions(workspace, redactor)
   const isWorking = isPlanning || stage === "executor"
   const files = isWorking ? contextFiles(parts) : []
   const skills = isWorking ? redactor.redactText(skillList(parts.skills())) : ""
   return {
-    ...{ state: session.state, step, instructions, files, skills },
+    ...{ state: session.state, step, instructions, files, skills, hasCodeIndex },
     ...{ outline: outline.text, diff: diff.text, olderResults: "someOld" },
     findings: stage === "reviewer" ? findingsOf(session.events) : [],
     leftOut: [
@@ -36,6 +37,19 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
       ...instructions.map(file => leftOutOf("longInstructions", file.path, file)),
     ].filter(({ tokens }) => tokens > 0),
   }
+}
+
+/** Symbols hold text of the files, such as the values of constants, which may be secret. */
+async function repositoryOutline(
+  { workspace, redactor, codeOutline }: AgentParts,
+  hasCodeIndex: boolean,
+): Promise<BoundedText> {
+  const { entries } = await workspace.tree()
+  if (!hasCodeIndex) return outlineOf(entries)
+  return codeOutlineOf(entries, async tokensMax => {
+    const text = await codeOutline(tokensMax)
+    return text === null ? null : redactor.redactText(text)
+  })
 }
 
 const skillTokensMax = 600

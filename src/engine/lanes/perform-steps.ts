@@ -61,7 +61,7 @@ export function refuseStep(
 export async function callStep(parts: AgentParts, state: StepState, signal: AbortSignal): Promise<void> {
   const { step, attempts } = state
   if (step.kind !== "concrete") return
-  const unmet = unmetPrecondition(step, parts.workspace)
+  const unmet = await unmetPrecondition(step, parts)
   if (unmet !== null) {
     parts.session.append([finished(state, unmet, null, 0)])
     return

@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from "../../domain/exit-codes.ts"
 import { type ConcreteStep, type Plan, type PlanTask, stepKey } from "../../domain/plan/plan.ts"
 import type { Gate, SessionLog } from "../../gate/contract.ts"
 import { lastDigest } from "../../gate/session-log.ts"
+import type { CodeQuestions } from "../../tools/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import {
   callExitCodes,
@@ -24,6 +25,7 @@ export interface PlanLaneParts {
   readonly log: SessionLog
   readonly gate: Gate
   readonly workspace: Workspace
+  readonly code: CodeQuestions
   readonly clock: Clock
   readonly faults: Faults
 }
@@ -141,7 +143,7 @@ class PlanRun {
       tool: step.tool,
       stepKey: key,
     })
-    const unmet = unmetPrecondition(step, this.parts.workspace)
+    const unmet = await unmetPrecondition(step, this.parts)
     if (unmet !== null) {
       const end = uncalled(unmet)
       this.parts.log.append([started, finished(planned, end)])

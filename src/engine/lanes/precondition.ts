@@ -1,8 +1,10 @@
 import type { Json } from "../../base/canonical.ts"
+import { exactName } from "../../base/text.ts"
 import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ConcreteStep } from "../../domain/plan/plan.ts"
 import type { CallError } from "../../domain/tool-call.ts"
+import type { CodeQuestions } from "../../tools/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 
 /** Files whose presence makes a directory a project. */
@@ -23,11 +25,19 @@ const projectFiles = [
   "deno.json",
 ]
 
+export interface PreconditionDeps {
+  readonly workspace: Workspace
+  readonly code: CodeQuestions
+}
+
 /**
- * Returns why a step cannot run; null if it can. Only inspects: a change before the tool runs is for the tool to
- * find.
+ * Returns why a step cannot run; null if it can. Only inspects, and updates the code index where the condition is about
+ * it: a change before the tool runs is for the tool to find.
  */
-export function unmetPrecondition(step: ConcreteStep, workspace: Workspace): CallError | null {
+export async function unmetPrecondition(
+  step: ConcreteStep,
+  { workspace, code }: PreconditionDeps,
+): Promise<CallError | null> {
   switch (step.precondition) {
     case "none":
       return null
@@ -38,9 +48,43 @@ export function unmetPrecondition(step: ConcreteStep, workspace: Workspace): Cal
     case "project_exists":
       return projectExists(workspace)
     case "index_exists":
-      return unmet("E103", "index_exists", "this version has no code index", null)
+      return indexExists(code)
     case "symbol_exists":
-      return unmet("E104", "symbol_exists", "this version has no code index", null)
+      return symbolExists(step, code)
+  }
+}
+
+/** Any question shows whether there is an index, or one can be made. */
+async function indexExists(code: CodeQuestions): Promise<CallError | null> {
+  try {
+    await code.symbolsNamed("index_exists", null)
+    return null
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return unmet("E103", "index_exists", error.report.message, null)
+  }
+}
+
+async function symbolExists(step: ConcreteStep, code: CodeQuestions): Promise<CallError | null> {
+  const { symbol, name, file, path, kind } = step.arguments
+  const typed = symbol ?? name
+  const from = file ?? path ?? null
+  if (typeof typed !== "string" || (from !== null && typeof from !== "string"))
+    return unmet("E104", "symbol_exists", "the step names no symbol", null)
+  try {
+    const { rows } = await code.symbolsNamed(typed, from)
+    if (rows.some(row => kind === undefined || row.kind === kind)) return null
+    const where = from === null ? "the code index" : exactName(from)
+    return unmet(
+      "E104",
+      "symbol_exists",
+      `${where} has no ${String(kind ?? "symbol")} ${exactName(typed)}`,
+      from,
+    )
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const code = error.report.code === "E103" ? "E103" : "E104"
+    return unmet(code, "symbol_exists", error.report.message, from)
   }
 }
 

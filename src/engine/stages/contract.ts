@@ -38,8 +38,10 @@ export interface StageParts {
 export interface StageView {
   readonly state: PipelineState
   readonly step: StepState | null
-  /** A short outline of the repository: directories and files, limited in size. */
+  /** A short outline of the repository: directories, files or symbols, limited in size. */
   readonly outline: string
+  /** True where the workspace has a code index: the tools that ask it are offered. */
+  readonly hasCodeIndex: boolean
   /** AGENTS.md, CLAUDE.md: data about the project, marked as such. */
   readonly instructions: readonly ReadText[]
   /** Names and descriptions of the skills, one line each, limited in size; empty if there are none. */

@@ -2,6 +2,7 @@ import { canonicalJson } from "../../base/canonical.ts"
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import { isQuestion } from "../../domain/pipeline/completion.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import { indexTools } from "../../domain/plan/tool-traits.ts"
 import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import { instructionBlocks } from "../context/instructions.ts"
@@ -13,11 +14,13 @@ import { transcript } from "./transcript.ts"
 export function executorStage({ toolDescriptions }: StageParts): StageDefinition {
   const offeredFor = new Map<string, readonly ToolDescription[]>()
   /** Returns the same list each time, so that it is measured and serialized only once. */
-  const toolsFor = (action: string | null, hasSkills: boolean) => {
-    const key = `${action} ${hasSkills}`
+  const toolsFor = (action: string | null, hasSkills: boolean, hasCodeIndex: boolean) => {
+    const key = `${action} ${hasSkills} ${hasCodeIndex}`
     const known = offeredFor.get(key)
     if (known !== undefined) return known
-    const names = callsForAction(action).filter(name => hasSkills || name !== skillTool)
+    const names = callsForAction(action).filter(
+      name => (hasSkills || name !== skillTool) && (hasCodeIndex || !indexTools.has(name)),
+    )
     const tools = toolDescriptions.filter(({ name }) => names.includes(name))
     offeredFor.set(key, tools)
     return tools
@@ -25,9 +28,9 @@ export function executorStage({ toolDescriptions }: StageParts): StageDefinition
   return {
     stage: "executor",
     tools: callsForAction(null),
-    offered: ({ state, step, skills }) => {
+    offered: ({ state, step, skills, hasCodeIndex }) => {
       const action = step?.step.kind === "open" ? step.step.action : null
-      const tools = toolsFor(action, skills !== "")
+      const tools = toolsFor(action, skills !== "", hasCodeIndex)
       return editsOf(state).offered({ tools, writesWhole: action === "WRITE_FILE", turns: state.turns })
     },
     format: null,

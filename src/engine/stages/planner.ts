@@ -3,6 +3,7 @@ import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
 import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
 import { problemText, quoted } from "../../domain/plan/problem.ts"
 import { readPlan } from "../../domain/plan/reading.ts"
+import { indexTools } from "../../domain/plan/tool-traits.ts"
 import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import { jsonAnswer, parsedJson } from "../../domain/text/json-answer.ts"
 import type { ToolDescription } from "../../provider/contract.ts"
@@ -25,7 +26,7 @@ export function plannerStage(parts: StageParts): StageDefinition {
     offered: () => [],
     format: { name: "plan", schema: answerSchemas.plan },
     messages: view => [
-      { role: "system", text: systemPrompt(parts.toolDescriptions) },
+      { role: "system", text: systemPrompt(parts.toolDescriptions, view.hasCodeIndex) },
       { role: "user", text: userPrompt(view) },
       ...failedTries(view.state.turns),
     ],
@@ -33,8 +34,10 @@ export function plannerStage(parts: StageParts): StageDefinition {
   }
 }
 
-function systemPrompt(tools: readonly ToolDescription[]): string {
-  const names = tools.map(({ name }) => name).filter(name => name !== finishTool && name !== skillTool)
+function systemPrompt(tools: readonly ToolDescription[], hasCodeIndex: boolean): string {
+  const names = tools
+    .map(({ name }) => name)
+    .filter(name => name !== finishTool && name !== skillTool && (hasCodeIndex || !indexTools.has(name)))
   return `You plan changes to a software project. Another stage carries the plan out, a third one checks it.
 Answer with one JSON object and nothing else:
 { "goal": "…", "intent": "READ" | "MUTATE" | "QUERY" | "EXPLAIN",

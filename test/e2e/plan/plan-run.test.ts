@@ -87,7 +87,7 @@ describe("a plan is run only as it was approved", () => {
     room.plan([
       ["file_raed", { path: "a" }],
       ["file_write", { path: "b" }],
-      ["splice_patch", { file: "a", symbol: "b", with: "c" }],
+      ["splice_patch", { file: "a", symbol: "b" }],
     ])
     const run = await room.acode("plan", "run", room.planFile)
     expect(run.exitCode).toBe(1)

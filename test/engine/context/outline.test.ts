@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { outlineOf } from "../../../src/engine/context/outline.ts"
+import { codeOutlineOf, codeOutlineTokensMax, outlineOf } from "../../../src/engine/context/outline.ts"
+import { textTokens } from "../../../src/engine/context/token-estimate.ts"
 import { gateRoom } from "../../support/plan/gate-room.ts"
 
 const entries = (...paths: readonly string[]) => paths.map(path => ({ path }))
@@ -63,5 +64,23 @@ describe("the outline of a repository", () => {
     expect(outlineOf((await room.workspace.tree()).entries).text).toBe(
       "1 file\ndirectories:\n  src/ 1 (1 .ts)\nfiles:\n  src/a.ts",
     )
+  })
+
+  test("shows symbols in place of file names within 1,500 tokens, and file names where there are none", async () => {
+    const many = Array.from({ length: 3_000 }, (_, index) => `directory-${index % 400}/file-${index}.ts`)
+    let budget = 0
+    const shown = await codeOutlineOf(entries(...many, "package.json"), async tokensMax => {
+      budget = tokensMax
+      return "a.ts:\n  1  function f()"
+    })
+    expect(shown.text).toContain(
+      "  package.json\nsymbols, by file and line, those used most:\na.ts:\n  1  function f()",
+    )
+    expect(shown.text).not.toContain("file-1.ts")
+    const own = textTokens(shown.text.slice(0, shown.text.indexOf("a.ts:\n")))
+    expect(own + budget).toBeLessThanOrEqual(codeOutlineTokensMax + 2)
+    expect(budget).toBeGreaterThan(700)
+    for (const none of [null, ""])
+      expect(await codeOutlineOf(entries("a"), async () => none)).toEqual(outlineOf(entries("a")))
   })
 })

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { runAcode } from "../../support/acode.ts"
 import { type AgentRoom, agentRoom } from "../../support/agent/agent-room.ts"
 import { greeting, reply } from "../../support/script-replies.ts"
 
@@ -22,6 +24,37 @@ test("the planner sees the request, an outline of the repository and the project
   for (const text of ["do what is asked", "a.ts", "Always say please."])
     expect(asked(room, "planner")).toContain(text)
   expect(asked(room, "planner")).not.toContain("export const a")
+})
+
+test("where there is a code index, the planner sees symbols, and models are offered the tools that ask it", async () => {
+  const code = {
+    "src/a.ts": "export function used() {}\nfunction own() {}\n",
+    "src/b.ts":
+      'import { used } from "./a.ts"\nexport const token = used("ghp_a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4a1B2")\n',
+    "src/c.ts": 'import { token } from "./b.ts"\nconsole.log(token)\n',
+    "package.json": "{}",
+  }
+  room = await agentRoom(greeting(), { files: code })
+  const { root, environment } = room.workspace
+  expect((await runAcode(["index"], { cwd: root, env: environment })).exitCode).toBe(0)
+  await room.drive()
+  const prompt = asked(room, "planner")
+  for (const text of ["src/a.ts:\n  1  export function used()", "  package.json", "splice_patch"])
+    expect(prompt).toContain(text)
+  expect(prompt).toContain("export const token")
+  for (const text of ["ghp_a1B2", "\n  src/c.ts"]) expect(prompt).not.toContain(text)
+  const offered = room.requests.find(({ stage }) => stage === "executor")?.tools.map(({ name }) => name)
+  expect(offered).toContain("symbols_in_file")
+})
+
+test("without a code index, no model is offered the tools that ask it, and none is made", async () => {
+  room = await agentRoom(greeting(), { files })
+  await room.drive()
+  expect(asked(room, "planner")).not.toContain("splice_patch")
+  const offered = room.requests.flatMap(({ tools }) => tools.map(({ name }) => name))
+  expect(offered).toContain("write_file")
+  expect(offered).not.toContain("symbols_in_file")
+  expect(existsSync(room.workspace.state("code.db"))).toBe(false)
 })
 
 test("the reviewer sees the request, the plan, the change and the verification, and not what was said", async () => {

@@ -16,7 +16,7 @@ beforeEach(() => {
 })
 afterEach(() => room[Symbol.dispose]())
 
-function unmet(precondition: Precondition, args: ConcreteStep["arguments"]): string | null {
+async function unmet(precondition: Precondition, args: ConcreteStep["arguments"]): Promise<string | null> {
   const step: ConcreteStep = {
     id: "s1",
     title: "",
@@ -28,16 +28,16 @@ function unmet(precondition: Precondition, args: ConcreteStep["arguments"]): str
     precondition,
     requiresConfirmation: false,
   }
-  return unmetPrecondition(step, room.workspace)?.code ?? null
+  return (await unmetPrecondition(step, room.lane))?.code ?? null
 }
 
 describe("a precondition", () => {
-  test("of none is always met", () => expect(unmet("none", {})).toBeNull())
+  test("of none is always met", async () => expect(await unmet("none", {})).toBeNull())
 
-  test("of a file asks for every file the step names", () => {
-    expect(unmet("file_exists", { path: "a.txt" })).toBeNull()
-    expect(unmet("file_exists", { file: "d/b.txt" })).toBeNull()
-    expect(unmet("file_exists", { paths: ["a.txt", "d/b.txt"] })).toBeNull()
+  test("of a file asks for every file the step names", async () => {
+    expect(await unmet("file_exists", { path: "a.txt" })).toBeNull()
+    expect(await unmet("file_exists", { file: "d/b.txt" })).toBeNull()
+    expect(await unmet("file_exists", { paths: ["a.txt", "d/b.txt"] })).toBeNull()
     for (const args of [
       { path: "no.txt" },
       { file: "no.txt" },
@@ -47,24 +47,25 @@ describe("a precondition", () => {
       { path: 3 },
       {},
     ])
-      expect(unmet("file_exists", args), JSON.stringify(args)).toBe("E101")
+      expect(await unmet("file_exists", args), JSON.stringify(args)).toBe("E101")
   })
 
-  test("of a root asks for a directory", () => {
-    for (const args of [{ root: "d" }, { path: "d" }, {}]) expect(unmet("root_exists", args)).toBeNull()
+  test("of a root asks for a directory", async () => {
+    for (const args of [{ root: "d" }, { path: "d" }, {}]) expect(await unmet("root_exists", args)).toBeNull()
     for (const args of [{ root: "no" }, { root: "a.txt" }, { root: "../" }])
-      expect(unmet("root_exists", args), JSON.stringify(args)).toBe("E101")
+      expect(await unmet("root_exists", args), JSON.stringify(args)).toBe("E101")
   })
 
-  test("of a project asks for the file that makes one", () => {
-    expect(unmet("project_exists", {})).toBe("E102")
+  test("of a project asks for the file that makes one", async () => {
+    expect(await unmet("project_exists", {})).toBe("E102")
     room.put("Cargo.toml", "")
-    expect(unmet("project_exists", {})).toBeNull()
+    expect(await unmet("project_exists", {})).toBeNull()
   })
 
-  test("of an index or a symbol cannot be met, and must not pass for met", () => {
-    expect(unmet("index_exists", {})).toBe("E103")
-    expect(unmet("symbol_exists", {})).toBe("E104")
+  test("of an index or a symbol cannot be met, and must not pass for met", async () => {
+    expect(await unmet("index_exists", {})).toBe("E103")
+    expect(await unmet("symbol_exists", { name: "f" })).toBe("E103")
+    expect(await unmet("symbol_exists", {})).toBe("E104")
   })
 })
 

@@ -227,6 +227,18 @@ function expectValid(messages: readonly ModelMessage[]): void {
 
 describe("the tools of a step", () => {
   const reading = ["read_file", "list_directory", "search_code", "glob"]
+  const codeReading = ["symbols_in_file", "references_to_symbol_name", "references_from_file_to_symbol_name"]
+  const codeTools = [...codeReading, "splice_patch", "splice_plan"]
+
+  test("are also questions about code where there is an index", () => {
+    const view = viewOf(stateOf(), { step: stepWith("ANALYZE_CODE"), hasCodeIndex: true })
+    expect(
+      executor
+        .offered(view)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual([...reading, ...codeReading, "finish_step"].toSorted())
+  })
 
   test("are those for reading when it only reads", () => {
     for (const action of ["READ_FILE", "ANALYZE_CODE"])
@@ -246,12 +258,14 @@ describe("the tools of a step", () => {
     expect(offered("DELETE_FILE")).not.toContain("write_file")
   })
 
-  test("are all of them when code is generated or mended, use_skill where there are skills", () => {
+  test("are all of them when code is generated or mended, use_skill where there are skills, code tools where an index is", () => {
     for (const action of ["GENERATE_CODE", "FIX"]) {
-      const shown = executor.offered(viewOf(stateOf(), { step: stepWith(action), skills: "- a: b" }))
+      const shown = executor.offered(
+        viewOf(stateOf(), { step: stepWith(action), skills: "- a: b", hasCodeIndex: true }),
+      )
       expect(shown.map(({ name }) => name).toSorted()).toEqual([...executor.tools].toSorted())
       expect(offered(action).toSorted()).toEqual(
-        executor.tools.filter(name => name !== "use_skill").toSorted(),
+        executor.tools.filter(name => name !== "use_skill" && !codeTools.includes(name)).toSorted(),
       )
     }
   })

@@ -109,6 +109,7 @@ export function viewOf(state: PipelineState, more: Partial<StageView> = {}): Sta
     state,
     step: null,
     outline: "",
+    hasCodeIndex: false,
     instructions: [],
     skills: "",
     files: [],

@@ -31,6 +31,7 @@ import { openWorkspace } from "../../../src/workspace/workspace.ts"
 import { testRunner } from "../../exec/support/test-runner.ts"
 import { event } from "../../store/support/session-events.ts"
 import { countingIds } from "../fixed-clock.ts"
+import { codeParts } from "../workspace/code-parts.ts"
 import { openTempStore } from "../workspace/temp-store.ts"
 import type { TempWorkspace } from "../workspace/temp-workspace.ts"
 import { shippedDefaults } from "./shipped-decisions.ts"
@@ -105,6 +106,7 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
       hostRefusal: () => null,
       skills: { workspaceFileOf: () => null, read: () => ({ text: "", references: [] }) },
       sandbox,
+      ...codeParts,
       limits: { ...limits, ...options.limits },
     },
     checkpoints,

@@ -35,7 +35,12 @@ export interface PlanRoom extends GateRoom {
 export function planRoom(options: GateRoomOptions = {}): PlanRoom {
   const room = gateRoom(options)
   const { log, gate, workspace, parts } = room
-  const lane = { log, gate, workspace, clock: parts.clock, faults: parts.faults }
+  const {
+    clock,
+    faults,
+    room: { code },
+  } = parts
+  const lane = { log, gate, workspace, code, clock, faults }
   return {
     ...room,
     lane,
