@@ -26,6 +26,59 @@ describe("the layer table", () => {
   })
 })
 
+describe("a path that a page names exists", () => {
+  const pages = ["ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md", "test/support/README.md"]
+  test.each(pages)("%s", page => {
+    const text = readFileSync(join(repositoryRoot, page), "utf8")
+    const paths = page === "ARCHITECTURE.md" ? [...mapped(text), ...walked(text)] : []
+    const missing = [...paths, ...quoted(text)].filter(path => !places(path, dirname(page)).some(existsAs))
+    expect(missing).toEqual([])
+    if (page === "ARCHITECTURE.md") expect(paths.length).toBeGreaterThan(100)
+  })
+
+  /** The folders of the map: each line names a folder, and the folders and files in it. */
+  function mapped(text: string): string[] {
+    let folder = ""
+    const map = /^src\/\n([\s\S]*?)^```/m.exec(text)?.[1] ?? ""
+    return map.split("\n").flatMap(line => {
+      folder = /^ {2}([a-z-]+)\/ /.exec(line)?.[1] ?? folder
+      const inside = [...line.slice(15).matchAll(/(?<![\w.])([a-z-]+(?:\/[a-z{},-]+)*)\/|\b([a-z-]+\.ts)\b/g)]
+      return [folder, ...inside.map(([, directory, file]) => `${folder}/${directory ?? file}`)].flatMap(
+        braced,
+      )
+    })
+  }
+
+  /** The files of the walks, each as `folder/file` at the place where it acts. */
+  function walked(text: string): string[] {
+    return [...text.matchAll(/^```\n([\s\S]*?)^```/gm)].flatMap(([, block = ""]) =>
+      block.startsWith("src/")
+        ? []
+        : [...block.matchAll(/\b[a-z]+(?:\/(?:[a-z-]+|\{[a-z,]+\}))+/g)].flatMap(([path]) => braced(path)),
+    )
+  }
+
+  function quoted(text: string): string[] {
+    return [...text.matchAll(/`([\w.{},*-]+\/[\w./{},*-]*)`/g)].flatMap(([, path = ""]) => braced(path))
+  }
+
+  function braced(path: string): string[] {
+    const [whole = "", choices = ""] = /\{([^}]*)\}/.exec(path) ?? []
+    return whole === "" ? [path] : choices.split(",").flatMap(choice => braced(path.replace(whole, choice)))
+  }
+
+  function places(path: string, beside: string): string[] {
+    return [path, join("src", path), join(beside, path)].flatMap(place => [place, `${place}.ts`])
+  }
+
+  function existsAs(path: string): boolean {
+    return (
+      [...new Bun.Glob(path.replace(/\/$/, "")).scanSync({ cwd: repositoryRoot, onlyFiles: false })].length >
+      0
+    )
+  }
+})
+
 describe("an import that breaks a rule is found", () => {
   let planted = ""
   beforeAll(() => {
