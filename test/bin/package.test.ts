@@ -56,6 +56,7 @@ describe("the package", () => {
         "LICENSE",
         "README.md",
         "bin",
+        "dist",
         "docs",
         "examples",
         "package.json",
@@ -87,6 +88,40 @@ describe("the package", () => {
     const path = "outputs/creative/copywriting/copywriting-20260115-3d4e5f.md"
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: `completed ${path}\n`, stderr: "" })
     expect(readFileSync(join(project, path), "utf8")).toBe("Mock output for task")
+  })
+
+  packageTest("gives its types to a program with the strictest compiler options, and not its source", () => {
+    const client = [
+      'import { AgentExecutor, type ClaudeClient, createDefaultConfig, ExecutionError, type ExecutionResult } from "acode"',
+      'import { AnthropicClaudeClient, buildPrompt, loadSkillContent, openSkillWorkspace, type Task } from "acode"',
+      "const client: ClaudeClient = {",
+      '  complete: async ({ model }) => ({ content: model, inputTokens: 1, outputTokens: 1, stopReason: "end_turn" }),',
+      "}",
+      'await using workspace = openSkillWorkspace(".")',
+      "const execute = (task: Task): Promise<ExecutionResult> =>",
+      "  new AgentExecutor(client, workspace, createDefaultConfig({ maxRetries: 0 })).execute(task)",
+      'export const code: string = new ExecutionError("m", "ABORTED", "t").code',
+      "export { AnthropicClaudeClient, buildPrompt, execute, loadSkillContent }",
+      `// @ts-${"expect"}-error: a task is not a text`,
+      'execute("one")',
+    ]
+    writeFileSync(join(project, "client.ts"), client.join("\n"))
+    const compilerOptions = {
+      ...{ target: "ESNext", lib: ["ESNext"], module: "Preserve", moduleDetection: "force" },
+      ...{ noEmit: true, strict: true, skipLibCheck: true, erasableSyntaxOnly: true, listFiles: true },
+      ...{ noPropertyAccessFromIndexSignature: true, noUnusedLocals: true, verbatimModuleSyntax: true },
+      ...{ types: ["bun"], typeRoots: [join(repositoryRoot, "node_modules/@types")] },
+    }
+    const settings = { compilerOptions, files: ["example.ts", "client.ts"] }
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify(settings))
+    const compiler = join(repositoryRoot, "node_modules/typescript/bin/tsc")
+    const { exitCode, stdout } = run(["node", compiler, "-p", "."], project)
+    const files = stdout.split("\n")
+    expect({ exitCode, errors: files.filter(line => line.includes("error TS")) }).toEqual({
+      exitCode: 0,
+      errors: [],
+    })
+    expect(files.filter(file => file.includes("node_modules/acode/src"))).toEqual([])
   })
 
   packageTest("runs from everywhere when it is installed globally", () => {
