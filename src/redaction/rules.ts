@@ -10,16 +10,22 @@ import {
   optionMatcher,
 } from "./matchers/header.ts"
 import { isOpenBlock, isOpenPutty, privateKeyMatcher, puttyMatcher } from "./matchers/private-key.ts"
+import { serviceTokenRules } from "./matchers/service-tokens.ts"
 import { tokenRules } from "./matchers/token-kinds.ts"
 import { urlMatcher } from "./matchers/url.ts"
 import type { RedactionRule } from "./scene.ts"
 
-const schemes = "bearer|basic|token|negotiate|apikey|api-key|ssws|genie-?key|bot"
+const schemes =
+  "bearer|basic|token|splunk|apitoken|zoho-oauthtoken|klaviyo-api-key|negotiate|apikey|api-key|ssws|genie-?key|bot"
+/** Members of a JSON web key that are private. */
+const jwkNames = ["d", "p", "q", "dp", "dq", "qi", "k"]
+const quotes = ['"', '\\"', '\\\\\\"', "\\u0022", "&quot;"]
 /** The opening of a value on a command line, also in a string inside a string. */
 const quote = "(?:\\\\{0,4}\\$?[\"'`])?"
 
 export const redactionRules: readonly RedactionRule[] = [
   ...tokenRules,
+  ...serviceTokenRules,
   {
     kind: "private-key",
     anchors: ["-----BEGIN"],
@@ -124,6 +130,37 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 4,
     before: /[^\s:"'`<>]{1,80}$/,
   }),
+  headed("password", ["identified "], {
+    head: /^identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}(?:password[ \t]{1,4})?\\*['"]/i,
+    alphabet: visibleBut("\"'`\\<>$"),
+    min: 4,
+    after: /^\\*['"]/,
+  }),
+  headed("password", [" password '", " password \\'"], {
+    head: /^ password[ \t]{1,4}\\{0,4}'/i,
+    alphabet: visibleBut("\"'`\\<>$"),
+    min: 4,
+    before: /\b(?:role|user|login|encrypted|with)\b/i,
+    after: /^\\{0,4}'/,
+  }),
+  headed(
+    "private-key",
+    jwkNames.flatMap(name => quotes.map(close => `${name}${close}:`)),
+    {
+      head: /^[a-z]{1,2}(?:\\{0,4}(?:"|u0022)|&quot;):[ \t]?(?:\\{0,4}(?:"|u0022)|&quot;)/i,
+      alphabet: tokenBytes,
+      min: 40,
+      like: /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])/,
+      before: /(?:"|u0022|&quot;)$/i,
+      after: /^(?:\\{0,4}(?:"|u0022)|&quot;)/i,
+    },
+  ),
+  headed("credential", ["bundle_"], {
+    head: /^bundle_[a-z0-9_]{1,80}__[a-z0-9_]{1,40}["']?[ \t]{0,2}[=:][ \t]{0,2}["']?/i,
+    alphabet: visibleBut("\"'`\\<>$/"),
+    min: 9,
+    like: /^[^:\s]{4,}:[^:\s]{4,}$/,
+  }),
   option("password", [" -p"], {
     programs: ["mysql", "mariadb"],
     head: new RegExp(`^ -p${quote}`),
@@ -157,6 +194,7 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 4,
   }),
   assignment("password", ["pwd"], { value: "any", min: 6 }),
+  assignment("password", ["pass"], { value: "mixed", min: 16, like: /^(?=.*\d)[\w+/=-]{16,}$/ }),
   assignment("secret", ["secret"], { value: "mixed", min: 4 }),
   assignment("token", ["token", "token_bedrock"], { value: "mixed", min: 4 }),
   assignment("token", ["_pat", "_session", "phpsessid", "jsessionid"], {
@@ -191,7 +229,8 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 16,
   }),
   assignment("credential", ["credential", "credentials"], { value: "mixed", min: 8 }),
-  assignment("secret-key", ["_key"], {
+  assignment("secret-key", ["_salt", "_in_key", "nonce_key"], { value: "mixed", min: 32, like: /\d/ }),
+  assignment("secret-key", ["_key", "-key"], {
     value: "random",
     min: 20,
     // The second half are the words of the rules above.

@@ -3,7 +3,7 @@ import { createRedactor } from "../../src/redaction/redactor.ts"
 import { isLeaked, keptParts, type LabelledText, labelledTexts } from "../support/labelled-texts.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
-const secrets = labelledTexts("labelled-secrets.txt", 1)
+const secrets = [...labelledTexts("labelled-secrets.txt", 1), ...labelledTexts("labelled-services.txt", 1)]
 const benign = labelledTexts("labelled-benign.txt", 1)
 
 function isMissed(labelled: LabelledText): boolean {
@@ -16,7 +16,7 @@ function isOverdone(labelled: LabelledText): boolean {
 }
 
 test("at most two of the labelled secrets are missed", () => {
-  expect(secrets.length).toBeGreaterThanOrEqual(120)
+  expect(secrets.length).toBeGreaterThanOrEqual(250)
   expect(
     secrets
       .filter(isMissed)
@@ -31,7 +31,7 @@ test("at most three of the labelled secrets take something of their surroundings
 })
 
 test("at most one of the labelled benign texts is altered", () => {
-  expect(benign.length).toBeGreaterThanOrEqual(70)
+  expect(benign.length).toBeGreaterThanOrEqual(150)
   const altered = benign.filter(({ text }) => redactor.redactText(text) !== text)
   expect(altered.map(({ label, text }) => [label, redactor.redactText(text)]).slice(1)).toEqual([])
 })

@@ -30,7 +30,7 @@ const alphabets: Readonly<Record<string, string>> = {
 
 /** The labelled texts of a file with random characters in the place of its macros; the same seed gives the same. */
 export function labelledTexts(
-  file: "labelled-secrets.txt" | "labelled-benign.txt",
+  file: "labelled-secrets.txt" | "labelled-services.txt" | "labelled-benign.txt",
   seed: number,
 ): LabelledText[] {
   const random = seeded(seed)

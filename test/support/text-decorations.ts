@@ -186,7 +186,12 @@ const isHidden = (labelled: LabelledText, output: string) => !isLeaked(labelled,
 export function decorationViolations(seed: number): string[] {
   const below = seeded(seed)
   const found: string[] = []
-  for (const labelled of [...foundSecrets(seed), ...labelledTexts("labelled-benign.txt", seed)]) {
+  const texts = [
+    ...foundSecrets("labelled-secrets.txt", seed),
+    ...labelledTexts("labelled-benign.txt", seed),
+    ...foundSecrets("labelled-services.txt", seed),
+  ]
+  for (const labelled of texts) {
     const decoration = decorations[below(decorations.length)] ?? asItIs
     const written = decoration.write(labelled, below)
     const redacted = redactor.redactText(written)
@@ -198,10 +203,11 @@ export function decorationViolations(seed: number): string[] {
   return found
 }
 
-function foundSecrets(seed: number): readonly LabelledText[] {
-  return labelledTexts("labelled-secrets.txt", seed).filter(one =>
-    isHidden(one, redactor.redactText(one.text)),
-  )
+function foundSecrets(
+  file: "labelled-secrets.txt" | "labelled-services.txt",
+  seed: number,
+): readonly LabelledText[] {
+  return labelledTexts(file, seed).filter(one => isHidden(one, redactor.redactText(one.text)))
 }
 
 function streamed(text: string, below: (count: number) => number): string {

@@ -96,7 +96,8 @@ function isPlausible(value: string, style: Style, shape: AssignmentShape): boole
   if (/^[A-Z_]+[\]).,]{0,3}$/.test(value) && (style === "flag" || isLoose(style))) return false
   if (style === "flag" && value.startsWith("--")) return false
   if (style === "line") return !isArgument(value)
-  if (style === "listed") return /\d/.test(value) && /[A-Za-z]/.test(value) && !/\s/.test(value)
+  if (style === "listed")
+    return /\d/.test(value) && /[A-Za-z]/.test(value) && (!/\s/.test(value) || isPunctuated(value))
   // The quote closed a string: `"token: " + name`.
   if (style === "quoted" && /^\s|^[+,;)}\]]/.test(value)) return false
   if ((style === "quoted" || isLoose(style)) && !isAny && isCamelCase(value)) return false
@@ -104,6 +105,11 @@ function isPlausible(value: string, style: Style, shape: AssignmentShape): boole
   if (isWord && value.length >= 20) return !isLoose(style) || !isCamelCase(value)
   if (isWord) return isPlausibleWord(value, style, isAny)
   return isAny ? !isLoose(style) || !isSlug(value) : !isSlug(value) && !isSymbolic(value)
+}
+
+/** Reports whether the value has more punctuation than prose, as salts of WordPress, which may have blanks too. */
+function isPunctuated(value: string): boolean {
+  return value.length >= 32 && (value.match(/[^\w\s.,:;'"()/-]/g)?.length ?? 0) >= 3
 }
 
 /**

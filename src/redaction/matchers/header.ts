@@ -120,7 +120,7 @@ export function optionMatcher(shape: OptionShape): Matcher {
     const end = judgedEnd(scene, start, value)
     const text = textAt(scene, start, end)
     if (text.length < valueMin || isKept(text) || isDescribing(text)) return null
-    const before = lineBefore(scene, at)
+    const before = lineBefore(scene, at).replace(/\\\r?\n/g, " ")
     if (!shape.programs.some(program => isCalled(before, program))) return null
     return foundFrom(scene, start, start, end, value)
   }

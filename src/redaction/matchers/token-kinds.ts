@@ -48,6 +48,7 @@ export function tokenMatcher(shape: TokenShape): Matcher {
     if (start < 0) return null
     const before = byteBefore(scene, start)
     const isInside = !keepPrefix && (wordBytes[before] === 1 || alphabet[before] === 1)
+    if (isInside && shape.inside === "never") return null
     const from = at + anchorLength
     if (scene.end - from < shortest || alphabet[byteAt(scene, from + shortest - 1)] !== 1) return null
     const judgedMax = isInside && alphabet[before] === 1 ? judgedInside : judgedBytes
@@ -90,10 +91,10 @@ const random = /^(?=[A-Za-z]*\d)(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{
 export const alphanumeric = alphabetOf(/[A-Za-z0-9]/)
 export const upperAlphanumeric = alphabetOf(/[A-Z0-9]/)
 
-const hex = alphabetOf(/[0-9a-fA-F]/)
+export const hex = alphabetOf(/[0-9a-fA-F]/)
 const base64 = alphabetOf(/[A-Za-z0-9+/=_-]/)
 const digits = alphabetOf(/[0-9]/)
-const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
+export const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 /**
  * Tests for a digit, or for letters that change their case unlike words; counted by hand, because a prefix can occur
  * everywhere.
@@ -110,7 +111,7 @@ const digitOrCases = {
     return lower > 3 && upper > 3 && !/your|token|here|example|secret/i.test(body)
   },
 }
-const mixed = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])/
+export const mixed = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])/
 /** Returns whether a part of a path looks random. */
 const isLongAndMixed = (part: string) => part.length >= 20 && mixed.test(part)
 
@@ -135,13 +136,13 @@ const uniquePrefixes: readonly [RedactionKind, Alphabet, min: number, prefixes: 
   ["google-key", tokenBytes, 20, "GOCSPX-"],
   ["npm-token", alphanumeric, 30, "npm_"],
   ["stripe-key", alphanumeric, 16, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ whsec_"],
-  ["api-key", hex, 24, "dop_v1_ doo_v1_ dor_v1_ sbp_ pul- sntryu_ squ_ sqp_ sqa_ shippo_live_ shippo_test_"],
+  ["api-key", hex, 24, "dop_v1_ doo_v1_ dor_v1_ pul- sntryu_ squ_ sqp_ sqa_ shippo_live_ shippo_test_"],
   ["api-key", hex, 24, "shpat_ shpca_ shppa_ shpss_"],
   [
     "api-key",
     alphanumeric,
     20,
-    "nfp_ lin_api_ lin_oauth_ gsk_ pplx- r8_ pnu_ rdme_ ntn_ xai- CLOJARS_ sgp_local_",
+    "nfp_ sbp_ lin_api_ lin_oauth_ gsk_ pplx- r8_ pnu_ rdme_ ntn_ xai- CLOJARS_ sgp_local_",
   ],
   [
     "api-key",
@@ -304,12 +305,16 @@ export const tokenRules: readonly RedactionRule[] = [
     min: 20,
     keepPrefix: true,
   }),
-  token("webhook", [".webhook.office.com/webhookb2/", "hooks.zapier.com/hooks/catch/"], {
-    alphabet: alphabetOf(/[A-Za-z0-9@/_-]/),
-    min: 12,
-    keepPrefix: true,
-    like: /\d/,
-  }),
+  token(
+    "webhook",
+    [".webhook.office.com/webhookb2/", "outlook.office.com/webhook/", "hooks.zapier.com/hooks/catch/"],
+    {
+      alphabet: alphabetOf(/[A-Za-z0-9@/_-]/),
+      min: 12,
+      keepPrefix: true,
+      like: /\d/,
+    },
+  ),
   token("token", ["api.telegram.org/bot", "api.telegram.org/file/bot"], {
     alphabet: alphabetOf(/[A-Za-z0-9_:-]/),
     min: 30,
@@ -336,6 +341,6 @@ export const tokenRules: readonly RedactionRule[] = [
   }),
 ]
 
-function token(kind: RedactionKind, anchors: readonly string[], shape: TokenShape): RedactionRule {
+export function token(kind: RedactionKind, anchors: readonly string[], shape: TokenShape): RedactionRule {
   return { kind, anchors, ignoreCase: false, match: tokenMatcher(shape) }
 }
