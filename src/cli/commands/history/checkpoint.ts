@@ -170,8 +170,8 @@ export const checkpointRestore = defineCommand({
     if (done.keptId !== null) output.notice(keptLine(done.keptId))
     if (!done.isInterrupted) return restoredExitCode(done)
     output.notice(interruptedLine(done.write.length + done.remove.length))
-    const command = ["acode checkpoint restore", id, ...paths.map(typedPath)].join(" ")
-    output.notice(`→ \`${command}\` continues with the rest`)
+    const rest = paths.map(path => ` ${typedPath(path)}`).join("")
+    output.notice(`→ \`acode checkpoint restore ${id}${rest}\` continues with the rest`)
     return exitCodeOf("interrupted")
   },
 })
