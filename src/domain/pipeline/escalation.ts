@@ -91,7 +91,7 @@ function largerWindow(selection: ModelSelection, stage: Stage): string {
   const pinned = `\`acode config set model.parameters.context_window ${2 * selection[stage].windowTokens}\``
   return windowRules[selection.protocol] === "requested"
     ? `give the model a larger window: ${pinned}`
-    : `let the server load the model with a larger window (${pinned}, if it does not report it)`
+    : `let the server load the model with a larger window (and ${pinned}, if the server does not report its window)`
 }
 
 function againWith(selection: ModelSelection, stage: Stage): string {

@@ -162,7 +162,7 @@ describe("a request that is refused", () => {
       ])
       expect(advice(allowed, "openai")).toEqual([
         22,
-        `let the server load the model with a larger window (${pinned}, if it does not report it), then \`acode resume --model openai/org/m:7b\``,
+        `let the server load the model with a larger window (and ${pinned}, if the server does not report its window), then \`acode resume --model openai/org/m:7b\``,
       ])
     }
   })

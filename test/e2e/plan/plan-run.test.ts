@@ -91,7 +91,7 @@ describe("a plan is run only as it was approved", () => {
     ])
     const run = await room.acode("plan", "run", room.planFile)
     expect(run.exitCode).toBe(1)
-    for (const told of ["E201", "E202", "file_read", "contents", "splice_patch"])
+    for (const told of ["E201", "E202", "file_read", "contents", "steps[2].arguments.with"])
       expect(run.stderr).toContain(told)
     room.plan([["file_search", { pattern: "x", root: "" }]])
     const empty = await room.acode("plan", "run", room.planFile)
@@ -136,7 +136,6 @@ describe("the first failure is the end", () => {
 
   const cases: readonly (readonly [string, PlanStepText, string, number])[] = [
     ["a file that should exist", ["file_read", { path: "no" }, { precondition: "file exists" }], "E101", 30],
-    ["an index", ["file_read", { path: "src/a.txt" }, { precondition: "codegraph.db exists" }], "E103", 30],
     ["a symbol", ["file_read", { path: "src/a.txt" }, { precondition: "symbol exists" }], "E104", 30],
     ["a file to read", ["file_read", { path: "no" }], "E301", 30],
     ["a file that is in the way", ["file_create", { path: "src/a.txt", contents: "x" }], "ACODE-FS-008", 30],
@@ -161,6 +160,18 @@ describe("the first failure is the end", () => {
       expect(exists("after.txt")).toBe(false)
       expect(await check(room.workspace)).toEqual([])
     })
+
+  test("without an index: E103; where acode may make one, the condition holds", async () => {
+    room.plan([["file_read", { path: "src/a.txt" }, { precondition: "codegraph.db exists" }]])
+    expect((await room.approveAndRun()).run.exitCode).toBe(0)
+    mkdirSync(join(room.workspace.root, ".agent"), { recursive: true })
+    writeFileSync(
+      join(room.workspace.root, ".agent/config.yml"),
+      'schema_version: "1"\ncode:\n  enabled: false\n',
+    )
+    const { run, result } = await room.approveAndRun()
+    expect([run.exitCode, result.step_results.map(step => step.error_code)]).toEqual([30, ["E103"]])
+  })
 
   test("without a project: E102", async () => {
     using bare = planWorkspace()

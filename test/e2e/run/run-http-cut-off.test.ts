@@ -63,8 +63,8 @@ describe("a reply that is cut off", () => {
     const [escalation] = run.data("escalation.raised")
     expect(escalation?.["advice"]).toBe(
       "its answers, thinking included, are longer than 16384 tokens; this is half of its window: let the server " +
-        "load the model with a larger window (`acode config set model.parameters.context_window 65536`, where it does not " +
-        "tell it), then `acode resume --model openai/thinker`",
+        "load the model with a larger window (and `acode config set model.parameters.context_window 65536`, if the " +
+        "server does not report its window), then `acode resume --model openai/thinker`",
     )
   })
 })
