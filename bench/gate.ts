@@ -156,7 +156,10 @@ async function growth(): Promise<Figure> {
   let began = 0
   const { session: log, gate, workspace, wiring } = room
   await runPlan(
-    { log, gate, workspace, code: codeTools(wiring).code, clock: wiring.clock, faults: wiring.faults },
+    {
+      ...{ log, gate, workspace, code: codeTools(wiring).code, whyRevoked: () => null },
+      ...{ clock: wiring.clock, faults: wiring.faults },
+    },
     { plan, steps: steps.map((step, index) => ({ task, step, index })), grant: emptyGrant },
     {
       onStepStart: () => {

@@ -16,7 +16,8 @@ export function modelSchemas(): string {
     parameters: jsonSchema(schema()),
   }))
   const formats = {
-    plan: jsonSchema(FullPlan()),
+    // A model is shown no evidence that it could cite.
+    plan: jsonSchema(FullPlan(), ["evidence_referenced"]),
     verdicts: jsonSchema(Judgement()),
     review: jsonSchema(Review()),
   }
@@ -52,7 +53,7 @@ const finish = {
  * The shape as JSON Schema, without what costs tokens and says nothing, and without what servers that constrain a reply
  * cannot do: they refuse long counts and patterns with Unicode classes. An answer is checked against the whole shape.
  */
-function jsonSchema(type: z.ZodMiniType): Json {
+function jsonSchema(type: z.ZodMiniType, omitted: readonly string[] = []): Json {
   const {
     $schema: _,
     $defs: __,
@@ -68,6 +69,7 @@ function jsonSchema(type: z.ZodMiniType): Json {
       if (typeof part.additionalProperties === "object") delete part.additionalProperties
     },
   })
+  for (const name of omitted) delete schema.properties?.[name]
   // as: a JSON Schema is JSON; its type only adds the names it may use.
   return schema as Json
 }

@@ -122,6 +122,8 @@ function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
   }
   return {
     approvePlan: async (plan, forMs, show) => (await verbs()).approvePlan(plan, forMs, show),
+    planApprovals: async () => (await verbs()).planApprovals(),
+    revokePlan: async (id, reason) => (await verbs()).revokePlan(id, reason),
     runPlan: async request => (await verbs()).runPlan(request),
   }
 }

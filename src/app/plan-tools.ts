@@ -1,6 +1,7 @@
 import { readHostPattern } from "../domain/hosts.ts"
 import { quoted } from "../domain/plan/problem.ts"
 import type { PlanTools } from "../domain/plan/rules.ts"
+import type { EvidenceHistory } from "../store/evidence/contract.ts"
 import { resolveTool } from "../tools/aliases.ts"
 import { checkArguments } from "../tools/registry.ts"
 
@@ -29,6 +30,20 @@ export const planTools: PlanTools = {
         return [notAllowed(`unknown tool ${quoted(name)}${suggestion(resolved.nearest)}`)]
     }
   },
+}
+
+/** Returns whether a citation names one of the eight queries of `acode evidence`, which every history answers. */
+export function isQuery(citation: string): boolean {
+  return /^Q[1-8]$/.test(citation)
+}
+
+/** Returns why a citation of a plan names no evidence of this history; null if it names some. */
+export function citationProblem(evidence: EvidenceHistory | null, citation: string): string | null {
+  if (isQuery(citation)) return null
+  const found = citation === "" ? 0 : (evidence?.matching(citation).length ?? 0)
+  if (found === 1) return null
+  const what = found === 0 ? "is no evidence of this workspace" : `fits ${found} rows of evidence`
+  return `${what}; cite a query from Q1 to Q8, or an id that evidence queries show`
 }
 
 function notAllowed(message: string) {

@@ -14,8 +14,8 @@ interface KindText {
   readonly listing: string
   /** The code of an id that names nothing, where it is not the general one. */
   readonly unknownCode?: ErrorCode
-  /** The type of the event that has to be there for each of them. */
-  readonly eventType?: string
+  /** The types of events of which one has to be there for each of them. */
+  readonly eventTypes?: readonly string[]
   matching(store: Store, typed: string): readonly string[]
 }
 
@@ -24,14 +24,14 @@ const kinds = {
     one: "session",
     many: "sessions",
     listing: "`acode session list` shows the ids",
-    eventType: "session.started",
+    eventTypes: ["session.started"],
     matching: (store, typed) => store.sessions.matching(typed),
   },
   execution: {
     one: "execution",
     many: "executions",
     listing: "`acode runs list` shows the ids",
-    eventType: "command.started",
+    eventTypes: ["command.started"],
     matching: (store, typed) => store.executions.matching(typed),
   },
   /** What `audit verify` can check alone. */
@@ -58,22 +58,34 @@ const kinds = {
     many: "approvals",
     listing: "`acode approvals list --all` shows the ids",
     unknownCode: "ACODE-APPR-001",
-    eventType: "approval.requested",
+    eventTypes: ["approval.requested"],
     matching: (store, typed) => store.approvals.matching(typed),
   },
   planApproval: {
     one: "approval of a plan",
     many: "approvals of plans",
-    listing: "`acode plan approve FILE` prints the id",
+    listing: "`acode approvals list --plans --all` shows the ids",
     unknownCode: "ACODE-APPR-001",
-    eventType: "plan.approved",
+    eventTypes: ["plan.approved"],
     matching: (store, typed) => store.approvals.matching(typed, "plans"),
+  },
+  /** What `approvals show` takes. */
+  anyApproval: {
+    one: "approval",
+    many: "approvals",
+    listing: "`acode approvals list --all` and `acode approvals list --plans --all` show the ids",
+    unknownCode: "ACODE-APPR-001",
+    eventTypes: ["approval.requested", "plan.approved"],
+    matching: (store, typed) => [
+      ...store.approvals.matching(typed),
+      ...store.approvals.matching(typed, "plans"),
+    ],
   },
   evidence: {
     one: "evidence",
     many: "rows of evidence",
     listing: "`acode session show` and `acode evidence failures` show the ids",
-    eventType: "tool_call.requested",
+    eventTypes: ["tool_call.requested"],
     matching: (store, typed) => store.evidence.matching(typed),
   },
   /** Not in the log: see `checkpointId`. */
@@ -91,13 +103,12 @@ const kinds = {
  */
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
   const found = store === null ? [] : recordedIdsLike(store, typed, kind)
-  const { eventType }: KindText = kinds[kind]
+  const { eventTypes = [] }: KindText = kinds[kind]
   // A row that was removed or renamed looks like none; only a whole id can be looked for in the events.
   if (
     found.length === 0 &&
-    eventType !== undefined &&
     isWhole(typed) &&
-    store?.log.mentions(eventType, typed)
+    eventTypes.some(eventType => store?.log.mentions(eventType, typed))
   )
     throw changedHistory(`the events tell of ${typed}, and no table does`, typed)
   return onlyOne(found, typed, kind)

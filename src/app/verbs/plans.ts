@@ -14,6 +14,7 @@ import { recordText } from "../../gate/recorded.ts"
 import { driveSession } from "../../gate/session-log.ts"
 import type { Store } from "../../store/contract.ts"
 import { processIdentity } from "../../store/process-identity.ts"
+import { whyEnded } from "../../store/session/approvals.ts"
 import type { ApprovalHistory, PlanApproval } from "../../store/session/contract.ts"
 import { readGitState } from "../../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "../approval-desk.ts"
@@ -47,26 +48,26 @@ export function authorizationOf(
       where,
       hint: `look at it with \`acode plan show ${file}\`, then \`acode plan approve ${file}\``,
     })
-  const isOver = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
-    hasEnded || Date.parse(expiresAt) <= now || now < Date.parse(approvedAt)
-  const over = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
-    !hasEnded && now < Date.parse(approvedAt)
-      ? refuse("E002", `the clock says ${toIso(now)}, which is before the plan was approved at ${approvedAt}`)
-      : refuse("E002", `the approval of this plan ended at ${expiresAt}`)
+  const over = (approval: PlanApproval) => {
+    const why = whyEnded(approval, now)
+    return why === null ? null : refuse("E002", `the approval of this plan ${why}`)
+  }
   if (approvalId !== null) {
     const named = approvals.findPlan(approvalId)
     if (named === null) throw unknownId(approvalId, "planApproval")
     if (named.planId !== plan.planId)
       throw refuse("E003", `the approval is of the plan "${named.planId}", and this is "${plan.planId}"`)
     if (named.planHash !== plan.hash) throw refuse("E002", changed(named))
-    if (isOver(named)) throw over(named)
+    const ended = over(named)
+    if (ended !== null) throw ended
     return named
   }
   const fitting = approvals.plansApproved({ planHash: plan.hash })
-  const current = fitting.find(approval => !isOver(approval))
+  const current = fitting.find(approval => whyEnded(approval, now) === null)
   if (current !== undefined) return current
   const [last] = fitting
-  if (last !== undefined) throw over(last)
+  const ended = last === undefined ? null : over(last)
+  if (ended !== null) throw ended
   const [other] = approvals.plansApproved({ planId: plan.planId })
   throw refuse("E002", other === undefined ? `nobody has approved this plan (${plan.hash})` : changed(other))
 }
@@ -75,10 +76,20 @@ function changed({ planHash, approvedAt }: PlanApproval): string {
   return `the plan was changed after its approval of ${toIso(Date.parse(approvedAt))}, which is of ${planHash}`
 }
 
+/** An approval of a plan, and whether the plan may be run under it now. */
+export interface ShownPlanApproval extends PlanApproval {
+  readonly id: string
+  readonly state: "valid" | "revoked" | "ended"
+}
+
 /** The plan lane: approve exactly this plan, run exactly this plan. */
 export interface PlanVerbs {
   /** Records it after `show` was given what the plan could reach. */
   approvePlan(plan: Plan, forMs: number, show: (reach: string) => void): Promise<PlanApproval>
+  /** Approvals of plans, newest first. */
+  planApprovals(): Promise<readonly ShownPlanApproval[]>
+  /** Ends an approval, also for a run that is under way: it makes no further step. */
+  revokePlan(approvalId: string, reason: string | null): Promise<ShownPlanApproval>
   runPlan(request: PlanRunRequest): Promise<PlanReport>
 }
 
@@ -99,8 +110,27 @@ export interface PlanRunRequest {
 export function planVerbs(wiring: Wiring): PlanVerbs {
   return {
     approvePlan: (plan, forMs, show) => approve(wiring, plan, forMs, show),
+    planApprovals: async () => {
+      const store = await wiring.existingStore()
+      if (store === null) return []
+      store.noteChanged(() => store.assertAnchored())
+      return store.approvals.plansApproved({}).map(each => shown(each, wiring.clock.now()))
+    },
+    revokePlan: async (approvalId, reason) => {
+      const store = await wiring.store()
+      store.assertAnchored()
+      const revoked = store.approvals.revokePlan({ approvalId, by: userName(), reason })
+      store.anchor()
+      return shown(revoked, wiring.clock.now())
+    },
     runPlan: request => run(wiring, request),
   }
+}
+
+function shown(approval: PlanApproval, now: number): ShownPlanApproval {
+  const isOver = whyEnded(approval, now) !== null
+  const state = approval.revoked !== null ? "revoked" : isOver ? "ended" : "valid"
+  return { id: approval.approvalId, state, ...approval }
 }
 
 async function approve(
@@ -148,8 +178,12 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
     const gate = await wireGate(wiring, session, desk, request.notice)
     const { clock, faults } = wiring
     const { code } = codeTools(wiring)
+    const whyRevoked = () => {
+      const revoked = store.approvals.revocationOf(authorization.approvalId)
+      return revoked === null ? null : `the approval of the plan was revoked by ${revoked.by}`
+    }
     const result = await runPlan(
-      { log: session, gate, workspace, code, clock, faults },
+      { log: session, gate, workspace, code, clock, faults, whyRevoked },
       lane,
       watcher,
       signal,
@@ -210,6 +244,8 @@ async function start(
       approvalId: approval.approvalId,
       plan: recordText(redactor.redactText(JSON.stringify(plan.tasks)), store.artifacts),
       stepCount: steps.length,
+      intent: plan.intent,
+      evidenceReferenced: [...plan.evidenceReferenced],
       policyVersion,
       agent: null,
       treeDigest: (await workspace.tree()).digest,

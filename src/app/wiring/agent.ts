@@ -25,7 +25,7 @@ import type { Store } from "../../store/contract.ts"
 import { textChanges } from "../../workspace/change/changes.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import { approvalDesk } from "../approval-desk.ts"
-import { planTools } from "../plan-tools.ts"
+import { citationProblem, planTools } from "../plan-tools.ts"
 import { opensNetworkOf } from "../policy-yes.ts"
 import { contentsOf } from "../recorded-contents.ts"
 import { controlsFrom } from "../session-control.ts"
@@ -86,7 +86,10 @@ export async function wireAgent(
     gate: gateWhenNeeded(() => wireGate(wiring, session, desk, surface.notice)),
     ask: askWith(wiring, model, surface),
     externalCalls: calls.take,
-    stages: createStages({ planTools, toolDescriptions }),
+    stages: createStages({
+      planTools: { ...planTools, citationProblem: cited => citationProblem(store.evidence, cited) },
+      toolDescriptions,
+    }),
     answerTo: id => answerIn(store, id),
     acceptsPlan: plan => {
       if (!surface.acceptsPlans) return "no"

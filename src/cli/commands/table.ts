@@ -37,7 +37,7 @@ import { approvalsList, approvalsShow, approve, deny } from "./work/approvals.ts
 import { index, outline, refs, symbols } from "./work/code.ts"
 import { cancel, pause } from "./work/control.ts"
 import { exec } from "./work/exec.ts"
-import { planApprove, planHashCommand, planRun, planShow, planValidate } from "./work/plan.ts"
+import { planApprove, planHashCommand, planRevoke, planRun, planShow, planValidate } from "./work/plan.ts"
 import { resume } from "./work/resume.ts"
 import { run, task } from "./work/run.ts"
 import { skillsList, skillsShow } from "./work/skills.ts"
@@ -55,6 +55,7 @@ export const cliCommands: readonly CliCommand[] = [
   planShow,
   planHashCommand,
   planApprove,
+  planRevoke,
   planRun,
   sessionList,
   sessionShow,

@@ -26,6 +26,7 @@ import {
 import {
   CheckpointRestored,
   PlanApproved,
+  PlanRevoked,
   SessionFinished,
   SessionRested,
   SessionStarted,
@@ -56,6 +57,7 @@ export const manifest = new EventManifest([
   SessionUndone,
   CheckpointRestored,
   PlanApproved,
+  PlanRevoked,
   StepStarted,
   StepFinished,
   ToolCallRequested,

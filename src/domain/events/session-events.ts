@@ -39,6 +39,11 @@ export const SessionStarted = defineEvent(
       approvalId: z.nullable(z.string()),
       plan: z.nullable(RecordedText()),
       stepCount: z.int(),
+      intent: described(z.optional(z.string()), "what the plan is for; only in the plan lane"),
+      evidenceReferenced: described(
+        z.optional(z.array(z.string())),
+        "the evidence that the plan cites; only in the plan lane",
+      ),
       policyVersion: z.string(),
       agent: z.nullable(PipelineSettings()),
       skill: described(z.optional(SkillSettings()), "only in the skills lane"),
@@ -141,6 +146,13 @@ export const PlanApproved = defineEvent(
         "the question showed that nothing confines the commands of its steps; otherwise each of them needs approval",
       ),
     }),
+)
+
+export const PlanRevoked = defineEvent(
+  "plan.revoked",
+  1,
+  "A person ended the approval of a plan before its time; a run under it makes no further step.",
+  () => z.strictObject({ approvalId: z.string(), by: z.string(), reason: z.nullable(z.string()) }),
 )
 
 export const StepStarted = defineEvent("step.started", 1, "A step of the plan begins.", () =>

@@ -39,6 +39,8 @@ export function codeBehind(code: string) {
   if (found === undefined) return null
   return {
     code: found.behind,
+    tools: found.tools,
+    isConfirmation: found.isConfirmation,
     // Only a concrete step can ask for confirmation, and the approval of the plan answers every other question about
     // it.
     isMeant: ({ tool, stepKey }: { readonly tool: string; readonly stepKey: string | null }) =>

@@ -18,6 +18,7 @@ export function planLines(plan: Plan, checks: readonly (readonly string[])[] = [
     `goal    ${short(plan.goal)}`,
     `intent  ${plan.intent}`,
     `hash    ${plan.hash}`,
+    ...plan.evidenceReferenced.map(cited => `cites   ${short(cited)}`),
     ...tasks.flatMap(task => ["", ...taskLines(task), ...stepsOf(task, steps)]),
     ...(checks.length === 0 ? [] : ["", "the project's own checks, run at the end"]),
     ...checks.flatMap(argv => block("  runs", exactCommand(argv))),

@@ -2,6 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import { type Dependent, stableOrder } from "./order.ts"
 import { type Precondition, preconditions } from "./plan.ts"
 import { type PlanFinding, type PlanPath, type PlanProblemCode, quoted } from "./problem.ts"
+import { toolsOfKind, writeActions } from "./tool-traits.ts"
 
 /** Facts about tools, which the caller supplies. */
 export interface PlanTools {
@@ -9,6 +10,13 @@ export interface PlanTools {
   check(tool: string, args: { readonly [name: string]: Json }): readonly ToolProblem[]
   /** Returns why an entry of `resources.hosts` is not a host; absent where a recorded plan is read again. */
   hostProblem?(entry: string): string | null
+  /** Returns why a citation names no evidence; absent where a recorded plan is read again. */
+  citationProblem?(citation: string): string | null
+  /**
+   * Set where a plan that says it only reads may not change files. A plan of a model is judged by what its session
+   * changed.
+   */
+  readonly judgesIntent?: true
 }
 
 export interface ToolProblem {
@@ -39,6 +47,10 @@ export function ruleFindings(plan: JsonObject, tools: PlanTools): PlanFinding[] 
     ...[tasks, ...steps].flatMap(group => [...repeatedIds(group, "id"), ...dependencyFindings(group)]),
     ...criteria.flatMap(group => repeatedIds(group, "id")),
     ...tasks.flatMap(task => hostFindings(task, tools)),
+    ...citationFindings(plan, tools),
+    ...(tools.judgesIntent === true
+      ? intentFindings(plan["intent"], tasks, [flatSteps, ...steps].flat())
+      : []),
     ...[...flatSteps, ...steps.flat()].flatMap(step => stepFindings(step, tools)),
   ]
 }
@@ -60,6 +72,36 @@ function hostFindings({ path, value: { resources } }: Part, tools: PlanTools): P
       ? []
       : [finding([...path, "resources", "hosts", index], `${quoted(entry)} ${problem}`)]
   })
+}
+
+function citationFindings({ evidence_referenced: cited }: JsonObject, tools: PlanTools): PlanFinding[] {
+  return textsOf(cited).flatMap((citation, index) => {
+    const problem = tools.citationProblem?.(citation) ?? null
+    return problem === null ? [] : [finding(["evidence_referenced", index], `${quoted(citation)} ${problem}`)]
+  })
+}
+
+const changingTools = toolsOfKind("write", "delete")
+const changingActions: ReadonlySet<string> = new Set([...writeActions, "DELETE_FILE"])
+
+/** Returns the parts of a plan that change files although its intent is another. Commands say nothing about that. */
+function intentFindings(intent: Json | undefined, tasks: readonly Part[], steps: readonly Part[]) {
+  if (intent !== "READ" && intent !== "QUERY" && intent !== "EXPLAIN") return []
+  const but = `and the intent of the plan is ${intent}`
+  const granted = tasks.flatMap(({ path, value: { resources } }) => {
+    const globs = isObject(resources) ? textsOf(resources["write"]) : []
+    return globs.length === 0
+      ? []
+      : [finding([...path, "resources", "write"], `lets steps write files, ${but}`)]
+  })
+  const changing = steps.flatMap(({ path, value: { tool, action } }) => {
+    if (typeof tool === "string" && changingTools.has(tool))
+      return [finding([...path, "tool"], `${quoted(tool)} changes files, ${but}`)]
+    return typeof action === "string" && changingActions.has(action)
+      ? [finding([...path, "action"], `${action} changes files, ${but}`)]
+      : []
+  })
+  return [...granted, ...changing]
 }
 
 function repeatedIds(group: readonly Part[], key: "id" | "step_id"): PlanFinding[] {

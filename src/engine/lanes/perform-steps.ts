@@ -61,15 +61,11 @@ export function refuseStep(
 export async function callStep(parts: AgentParts, state: StepState, signal: AbortSignal): Promise<void> {
   const { step, attempts } = state
   if (step.kind !== "concrete") return
-  const unmet = await unmetPrecondition(step, parts)
-  if (unmet !== null) {
-    parts.session.append([finished(state, unmet, null, 0)])
-    return
-  }
   const settled = await parts.gate.call({
     ...requestFor(parts, state, signal),
     tool: step.tool,
     arguments: step.arguments,
+    obstacle: await unmetPrecondition(step, parts),
     isGrantedAsWritten: true,
     requiresConfirmation: step.requiresConfirmation,
     // A step that is started again after a failure is another question.

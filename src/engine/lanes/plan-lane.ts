@@ -17,7 +17,6 @@ import {
   type StepEnd,
   type StepResult,
   stepResult,
-  uncalled,
 } from "./plan-result.ts"
 import { unmetPrecondition } from "./precondition.ts"
 
@@ -28,6 +27,8 @@ export interface PlanLaneParts {
   readonly code: CodeQuestions
   readonly clock: Clock
   readonly faults: Faults
+  /** Returns why the plan may no longer be run, because a person revoked its approval; null while it may. */
+  readonly whyRevoked: () => string | null
 }
 
 /** An approved plan, its steps in the order in which they run. */
@@ -89,6 +90,8 @@ export async function runPlan(
     tool_ms: toolMs,
     wait_ms: waitMs,
     exit_code: exitCode,
+    error_code: code,
+    error_message: code === null ? null : reason,
   }
 }
 
@@ -115,6 +118,8 @@ class PlanRun {
     const { steps, plan } = this.runnable
     for (const planned of steps) {
       if (this.signal?.aborted) return interrupted
+      const revoked = this.parts.whyRevoked()
+      if (revoked !== null) return unauthorized(revoked)
       tell(() => this.watcher.onStepStart?.(planned, steps.length))
       const key = stepKey(plan.hash, planned.index, planned.step.id, planned.step.arguments)
       const end = await this.step(planned, key)
@@ -143,16 +148,11 @@ class PlanRun {
       tool: step.tool,
       stepKey: key,
     })
-    const unmet = await unmetPrecondition(step, this.parts)
-    if (unmet !== null) {
-      const end = uncalled(unmet)
-      this.parts.log.append([started, finished(planned, end)])
-      return end
-    }
     const settled = await this.parts.gate.call({
       tool: step.tool,
       arguments: step.arguments,
-      obstacle: null,
+      // Recorded like every other failure, and its tool is not called.
+      obstacle: await unmetPrecondition(step, this.parts),
       origin: { planId: plan.planId, planHash: plan.hash, stepKey: key, modelCallId: null, ...where },
       grant: { ...grant, hosts: task.resources.hosts },
       isGrantedAsWritten: true,
@@ -197,6 +197,10 @@ const interrupted: End = {
   code: "ACODE-ORCH-007",
   reason: "interrupted by the user",
   isCancelled: true,
+}
+
+function unauthorized(reason: string): End {
+  return { exitCode: exitCodes.denied.code, code: "E002", reason, isCancelled: false }
 }
 
 function failedAt({ step }: PlannedStep, { error, cause }: StepEnd): End {

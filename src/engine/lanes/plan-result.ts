@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import { type ExitCode, exitCodes } from "../../domain/exit-codes.ts"
 import { planCodeOf } from "../../domain/plan/codes.ts"
 import type { ConcreteStep } from "../../domain/plan/plan.ts"
-import type { CallError, Diagnostic } from "../../domain/tool-call.ts"
+import type { Diagnostic } from "../../domain/tool-call.ts"
 import type { CallCause, SettledCall } from "../../gate/contract.ts"
 import type { DiffStat } from "../diffstat.ts"
 
@@ -18,6 +18,9 @@ export interface PlanResult {
   readonly tool_ms: number
   readonly wait_ms: number
   readonly exit_code: number
+  /** Why not all steps succeeded; null if they did. */
+  readonly error_code: string | null
+  readonly error_message: string | null
 }
 
 /** The result with the changes of the run, which are counted when it has ended. */
@@ -29,8 +32,8 @@ export interface StepResult {
   readonly step_id: string
   readonly tool_name: string
   readonly success: boolean
-  /** Names the evidence of this step permanently; null if no tool was called. */
-  readonly execution_id: string | null
+  /** Names the evidence of this step permanently, also if its precondition failed and no tool was called. */
+  readonly execution_id: string
   readonly step_key: string
   readonly result_digest: string | null
   readonly result: Json
@@ -42,11 +45,19 @@ export interface StepResult {
   readonly diagnostic_artifacts: readonly Diagnostic[]
 }
 
-/** The end of a step: the result of its call, or the reason why no tool was called. */
+/** The end of a step: the result of its call, which may not have been made. */
 export type StepEnd = Pick<
   SettledCall,
-  "outcome" | "error" | "value" | "resultDigest" | "diagnostics" | "durationMs" | "waitMs" | "cause"
-> & { readonly callId: string | null }
+  | "callId"
+  | "outcome"
+  | "error"
+  | "value"
+  | "resultDigest"
+  | "diagnostics"
+  | "durationMs"
+  | "waitMs"
+  | "cause"
+>
 
 export function stepResult(step: ConcreteStep, stepKey: string, end: StepEnd): StepResult {
   return {
@@ -63,22 +74,6 @@ export function stepResult(step: ConcreteStep, stepKey: string, end: StepEnd): S
     error_message: end.error?.message ?? null,
     duration_ms: end.durationMs,
     diagnostic_artifacts: end.diagnostics,
-  }
-}
-
-/** Returns the end of a step whose tool was not called. */
-export function uncalled(error: CallError): StepEnd {
-  const { code, message, where } = error
-  return {
-    callId: null,
-    outcome: "failed",
-    cause: "failed",
-    error,
-    value: null,
-    resultDigest: null,
-    diagnostics: [{ level: "error", message, file_name: where ?? "", line_start: 0, code }],
-    durationMs: 0,
-    waitMs: 0,
   }
 }
 

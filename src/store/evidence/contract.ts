@@ -25,9 +25,19 @@ export interface EvidenceHistory {
   recurring(threshold: number, range: EvidenceRange): readonly RecurringDiagnostic[]
   /**
    * Returns successful changes of a file after a diagnostic of this code in it, each once, with the last such
-   * diagnostic before it. Oldest diagnostic first, then oldest change; the range limits the changes.
+   * diagnostic before it. Oldest diagnostic first, then oldest change; the range limits the changes. With an alias the
+   * diagnostics that it is about count as well.
    */
-  fixes(code: string, range: EvidenceRange): readonly EvidenceFix[]
+  fixes(code: string, range: EvidenceRange, alias?: CodeAlias | null): readonly EvidenceFix[]
+}
+
+/** Another code that means the same in some calls. */
+export interface CodeAlias {
+  readonly code: string
+  /** The tools of these calls, as they were written; null for any. */
+  readonly tools: ReadonlySet<string> | null
+  /** True if they are only steps of plans. */
+  readonly isConfirmation: boolean
 }
 
 export interface EvidenceRange {

@@ -1,9 +1,13 @@
 import type { Json } from "../../base/canonical.ts"
+import { PlanProposed } from "../../domain/events/pipeline-events.ts"
+import { SessionStarted } from "../../domain/events/session-events.ts"
 import type { ArtifactStore } from "../contract.ts"
 import type { DatabaseConnection } from "../database/database.ts"
 import { matchingIds, readRow, timeRange } from "../database/table-projection.ts"
+import { type EventReader, fieldsOf } from "../log/event-rows.ts"
 import { jsonOf } from "../log/recorded-values.ts"
 import type {
+  CodeAlias,
   EvidenceDetails,
   EvidenceFix,
   EvidenceHistory,
@@ -34,7 +38,7 @@ export function createEvidence(reading: EvidenceReading, artifacts: ArtifactStor
     matching: typed => read(() => matchingIds(connection, evidenceTable, typed)),
     latest: path => read(() => lastCallOf(reading, path)),
     recurring: (threshold, range) => read(() => recurringDiagnostics(connection, threshold, range)),
-    fixes: (code, range) => read(() => fixesOf(connection, code, range)),
+    fixes: (code, range, alias = null) => read(() => fixesOf(connection, code, range, alias)),
   }
 }
 
@@ -53,7 +57,10 @@ function showEvidence(
     ...toEvidence(row),
     arguments: jsonOf(requested.arguments, artifacts),
     paths: settled === null ? [] : pathsOf(settled),
-    artifacts: [...(settled === null ? [] : outcomeArtifacts(settled, artifacts)), ...stepContext(row)],
+    artifacts: [
+      ...(settled === null ? [] : outcomeArtifacts(settled, artifacts)),
+      ...stepContext(row, reasonOf(log, artifacts, row)),
+    ],
   }
 }
 
@@ -75,10 +82,35 @@ function outputs(result: Json): readonly EvidenceArtifact[] {
   })
 }
 
-function stepContext(row: CallRow): readonly EvidenceArtifact[] {
+function stepContext(row: CallRow, reason: Reason | null): readonly EvidenceArtifact[] {
   const { plan_id, plan_hash, task_id, step_id, step_key } = row
   if (plan_id === null && step_id === null) return []
-  return [{ kind: "step_context", content: { plan_id, plan_hash, task_id, step_id, step_key } }]
+  return [{ kind: "step_context", content: { plan_id, plan_hash, task_id, step_id, step_key, ...reason } }]
+}
+
+/** The purpose of a plan: the request of a person, the intent of the plan, and the evidence that it cites. */
+type Reason = { readonly [name in "goal" | "intent" | "evidence_referenced"]: Json }
+
+/** Returns the purpose of the plan of a call; null if the call has no plan, or its record lacks the purpose. */
+function reasonOf(log: EventReader, artifacts: ArtifactStore, row: CallRow): Reason | null {
+  if (row.plan_hash === null) return null
+  let goal = ""
+  for (const event of log.each(row.session_id)) {
+    const started = fieldsOf(SessionStarted, event)
+    if (started?.planHash === row.plan_hash && started.intent !== undefined)
+      return {
+        ...{ goal: started.goal, intent: started.intent },
+        evidence_referenced: [...(started.evidenceReferenced ?? [])],
+      }
+    goal = started?.goal ?? goal
+    const proposed = fieldsOf(PlanProposed, event)
+    if (proposed?.planHash !== row.plan_hash) continue
+    const plan = jsonOf(proposed.plan, artifacts)
+    if (typeof plan !== "object" || plan === null) return null
+    const { intent = null, evidence_referenced = [] } = Object.fromEntries(Object.entries(plan))
+    return { goal, intent, evidence_referenced }
+  }
+  return null
 }
 
 interface RecurringCode {
@@ -133,35 +165,57 @@ interface Fix {
  * Returns each change once, with the last diagnostic of this code that the file had before it. This shows only the
  * order: whether the change fixed anything is unknown.
  */
-function fixesOf(connection: DatabaseConnection, code: string, range: EvidenceRange): readonly EvidenceFix[] {
+function fixesOf(
+  connection: DatabaseConnection,
+  code: string,
+  range: EvidenceRange,
+  alias: CodeAlias | null,
+): readonly EvidenceFix[] {
   const { since, until } = timeRange(range)
-  return connection.db
-    .query<Fix, [string, string, string, number]>(fixesSql)
-    .all(code, since, until, range.limit ?? -1)
-    .map(({ diagnosticAt, fixAt, ...fix }) => ({
-      ...fix,
-      temporalGapMs: Date.parse(fixAt) - Date.parse(diagnosticAt),
-    }))
+  const values = [code, since, until, range.limit ?? -1]
+  const { db } = connection
+  const found =
+    alias === null
+      ? db.query<Fix, (string | number)[]>(fixesSql(ofCode)).all(...values)
+      : db.query<Fix, (string | number | null)[]>(fixesSql(ofAlias)).all(...values, ...aliasValues(alias))
+  return found.map(({ diagnosticAt, fixAt, ...fix }) => ({
+    ...fix,
+    temporalGapMs: Date.parse(fixAt) - Date.parse(diagnosticAt),
+  }))
 }
+
+function aliasValues({ code, tools, isConfirmation }: CodeAlias) {
+  return [code, tools === null ? null : JSON.stringify([...tools]), isConfirmation ? 1 : 0]
+}
+
+const ofCode = (diagnostics: string) => `${diagnostics}.code = ?1`
+
+/** Also another code, in the calls that the alias is about. */
+const ofAlias = (
+  diagnostics: string,
+) => `${diagnostics}.code IN (?1, ?5) AND (${diagnostics}.code = ?1 OR EXISTS (
+    SELECT 1 FROM evidence AS of_call WHERE of_call.position = ${diagnostics}.position
+      AND (?6 IS NULL OR of_call.tool IN (SELECT value FROM json_each(?6)))
+      AND (?7 = 0 OR of_call.step_key IS NOT NULL)))`
 
 /**
  * The loops are nested in the order of the result: nothing is sorted, and a limit ends the query early. A plus keeps
  * SQLite from using a term for the search, so that the next diagnostic bounds it and not the end of the range.
  */
-const fixesSql = `
+const fixesSql = (isMeant: (diagnostics: string) => string) => `
   SELECT d.call_id AS diagnosticId, d.at AS diagnosticAt, fix.id AS fixId, f.at AS fixAt, f.path AS file,
     coalesce(fix.canonical_tool, fix.tool) AS tool
   FROM evidence_diagnostics AS d
   CROSS JOIN evidence_files AS f ON f.path = d.file_name
   CROSS JOIN evidence AS fix ON fix.position = f.position
-  WHERE d.code = ?1 AND d.at < ?3 AND f.at >= max(?2, d.at)
+  WHERE ${isMeant("d")} AND d.at < ?3 AND f.at >= max(?2, d.at)
     AND f.at <= coalesce(
       (SELECT min(later.at) FROM evidence_diagnostics AS later
-       WHERE later.code = ?1 AND later.file_name = d.file_name AND later.at > d.at), ?3)
+       WHERE ${isMeant("later")} AND later.file_name = d.file_name AND later.at > d.at), ?3)
     AND +f.at < ?3 AND (+f.at, f.position) > (d.at, d.position)
     AND NOT EXISTS (
       SELECT 1 FROM evidence_diagnostics AS later
-      WHERE later.code = ?1 AND later.file_name = d.file_name AND later.at >= d.at AND later.at <= f.at
+      WHERE ${isMeant("later")} AND later.file_name = d.file_name AND later.at >= d.at AND later.at <= f.at
         AND (later.at, later.position) > (d.at, d.position)
         AND (later.at, later.position) < (f.at, f.position)
     )

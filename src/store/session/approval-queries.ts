@@ -1,9 +1,9 @@
 import { toIso } from "../../base/clock.ts"
 import { ApprovalRequested } from "../../domain/events/call-events.ts"
 import type { RecordedText } from "../../domain/events/recorded-text.ts"
-import { PlanApproved } from "../../domain/events/session-events.ts"
+import { PlanApproved, PlanRevoked } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { ArtifactStore } from "../contract.ts"
+import type { ArtifactStore, StoredEvent } from "../contract.ts"
 import type { DatabaseConnection } from "../database/database.ts"
 import { changedRow, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, readRow } from "../database/table-projection.ts"
@@ -154,13 +154,18 @@ interface ApprovedPlan {
   readonly row: PlanApprovalRow
   /** Not in the row. */
   readonly isUnconfined: boolean
+  readonly revoked: PlanApproval["revoked"]
 }
 
 /** Returns all approved plans. Throws if the table differs from the events, because people are shown the table. */
 function approvedPlans({ connection, log }: ApprovalReading): readonly ApprovedPlan[] {
-  const plans = log.readAll(approvalStreamPrefix).flatMap(event => {
+  const events = log.readAll(approvalStreamPrefix)
+  const revocations = revocationsIn(events)
+  const plans = events.flatMap(event => {
     const row = planApprovalRow(event)
-    return row === null ? [] : [{ row, isUnconfined: fieldsOf(PlanApproved, event)?.isUnconfined ?? false }]
+    if (row === null) return []
+    const isUnconfined = fieldsOf(PlanApproved, event)?.isUnconfined ?? false
+    return [{ row, isUnconfined, revoked: revocations.get(row.id) ?? null }]
   })
   const stored = connection.db.query<PlanApprovalRow, []>("SELECT * FROM plan_approvals").all()
   const unexplained = new Map(stored.map(row => [row.id, row]))
@@ -170,6 +175,18 @@ function approvedPlans({ connection, log }: ApprovalReading): readonly ApprovedP
   }
   for (const id of unexplained.keys()) throw changedRow(planApprovalsTable, id)
   return plans.toSorted((a, b) => b.row.position - a.row.position)
+}
+
+/** Returns who revoked approvals of plans, by the id of the approval. */
+export function revocationsIn(events: readonly StoredEvent[]): ReadonlyMap<string, PlanApproval["revoked"]> {
+  return new Map(
+    events.flatMap(event => {
+      const revoked = fieldsOf(PlanRevoked, event)
+      if (revoked === null) return []
+      const { approvalId, by, reason } = revoked
+      return [[approvalId, { at: event.at, by, reason }] as const]
+    }),
+  )
 }
 
 /** Returns whether an approval has ended, by the log or an anchor: a clock that is set back does not renew it. */
@@ -184,9 +201,10 @@ function hasEnded(
   return later !== null || anchors().some(anchor => anchor.position > position && anchor.at >= expires_at)
 }
 
-function toPlanApproval({ row, isUnconfined }: ApprovedPlan, hasEnded: boolean): PlanApproval {
+function toPlanApproval({ row, isUnconfined, revoked }: ApprovedPlan, hasEnded: boolean): PlanApproval {
   return {
     isUnconfined,
+    revoked,
     approvalId: row.id,
     planId: row.plan_id,
     planHash: row.plan_hash,

@@ -95,7 +95,7 @@ export interface PlanApprovalRow extends TableRow {
 
 export const planApprovalsTable = "plan_approvals"
 
-/** Begins the name of a stream with one event: the approval of a plan, or the answer to a question. */
+/** Begins the name of a stream about one approval: of a plan, with its revocation, or the answer to a question. */
 export const approvalStreamPrefix = "apr_"
 
 export const planApprovalRows = tableProjection<PlanApprovalRow>({

@@ -2,7 +2,7 @@ import { assert } from "../../base/assert.ts"
 import { type Clock, toIso } from "../../base/clock.ts"
 import { ApprovalAnswered } from "../../domain/events/call-events.ts"
 import { newEvent } from "../../domain/events/definition.ts"
-import { PlanApproved } from "../../domain/events/session-events.ts"
+import { PlanApproved, PlanRevoked } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { matchingIds } from "../database/table-projection.ts"
@@ -15,6 +15,7 @@ import {
   findApproval,
   listApprovals,
   planApprovals,
+  revocationsIn,
 } from "./approval-queries.ts"
 import { approvalsTable, planApprovalsTable } from "./approval-rows.ts"
 import type {
@@ -22,6 +23,7 @@ import type {
   ApprovalHistory,
   ApprovalSummary,
   NewPlanApproval,
+  NewPlanRevocation,
   PlanApproval,
 } from "./contract.ts"
 
@@ -44,8 +46,10 @@ export function createApprovals(deps: ApprovalDeps): ApprovalHistory {
     ofSession: id => read(() => approvalsOf(deps, clock.now(), id)),
     answer: given => recordAnswer(deps, given),
     approvePlan: approval => recordPlanApproval(deps, approval),
+    revokePlan: revocation => recordRevocation(deps, revocation),
     plansApproved: filter => read(() => planApprovals(deps, filter)),
     findPlan: id => read(() => planApprovals(deps, { id })[0] ?? null),
+    revocationOf: id => read(() => revocationsIn(deps.log.read(id)).get(id) ?? null),
   }
 }
 
@@ -81,6 +85,39 @@ function recordPlanApproval(deps: ApprovalDeps, approval: NewPlanApproval): Plan
   })
 }
 
+/** Records that an approval is revoked. Of two people who revoke it at once, the second gets an error. */
+function recordRevocation(deps: ApprovalDeps, revocation: NewPlanRevocation): PlanApproval {
+  const { connection, log, clock } = deps
+  const { approvalId } = revocation
+  const prepared = log.prepare([newEvent(PlanRevoked, { ...revocation })])
+  const find = () => planApprovals(deps, { id: approvalId })[0] ?? null
+  return connection.transaction("plan-revocation", () => {
+    const approval = find()
+    if (approval === null) throw unknownApproval(approvalId)
+    const ended = whyEnded(approval, clock.now())
+    if (ended !== null) throw closedPlanApproval(approvalId, ended)
+    writeAlone(deps, approvalId, log.lastSeq(approvalId), prepared)
+    const revoked = find()
+    assert(revoked !== null, "a revoked plan approval can be read")
+    return revoked
+  })
+}
+
+/** Returns why a plan may no longer be run under an approval, behind "the approval of this plan"; null if it may. */
+export function whyEnded(
+  { revoked, hasEnded, approvedAt, expiresAt }: PlanApproval,
+  now: number,
+): string | null {
+  if (revoked !== null) {
+    const why = revoked.reason === null ? "" : `: ${revoked.reason}`
+    return `was revoked by ${revoked.by} at ${revoked.at}${why}`
+  }
+  if (hasEnded || Date.parse(expiresAt) <= now) return `ended at ${expiresAt}`
+  return now < Date.parse(approvedAt)
+    ? `cannot hold yet: the clock says ${toIso(now)}, which is before the time it was given, ${approvedAt}`
+    : null
+}
+
 /** Writes a stream that is complete with these events: takes its lease and drops it again. */
 function writeAlone(
   deps: ApprovalDeps,
@@ -106,6 +143,16 @@ export function unknownApproval(id: string): Failure {
     message: "no approval request has this id",
     where: id,
     hint: "`acode approvals list` shows the open requests",
+  })
+}
+
+function closedPlanApproval(id: string, why: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-APPR-002",
+    message: `the approval of this plan ${why}`,
+    where: id,
+    hint: "nothing was recorded; `acode approvals list --plans` shows the approvals that hold",
   })
 }
 

@@ -75,9 +75,13 @@ export interface ApprovalHistory {
   answer(answer: AnswerToApproval): ApprovalSummary
   /** Records that a person approved exactly this plan. */
   approvePlan(approval: NewPlanApproval): PlanApproval
+  /** Ends the approval of a plan. Throws ACODE-APPR-001 if there is none, ACODE-APPR-002 if it has ended. */
+  revokePlan(revocation: NewPlanRevocation): PlanApproval
   /** Returns approvals of plans, newest first by the log. */
   plansApproved(filter: { readonly planHash?: string; readonly planId?: string }): readonly PlanApproval[]
   findPlan(id: string): PlanApproval | null
+  /** Returns the revocation of the approval of a plan, from its own events alone; null if there is none. */
+  revocationOf(id: string): PlanApproval["revoked"]
 }
 
 export interface ApprovalSummary {
@@ -129,9 +133,17 @@ export interface NewPlanApproval {
   readonly isUnconfined?: boolean
 }
 
+export interface NewPlanRevocation {
+  readonly approvalId: string
+  readonly by: string
+  readonly reason: string | null
+}
+
 export interface PlanApproval extends NewPlanApproval {
   readonly isUnconfined: boolean
   readonly approvedAt: string
+  /** Null unless a person ended it. */
+  readonly revoked: { readonly at: string; readonly by: string; readonly reason: string | null } | null
   /** True if a later event of the log has a time after its end. */
   readonly hasEnded: boolean
 }

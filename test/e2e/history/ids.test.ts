@@ -86,14 +86,17 @@ function recordedIds(path: string): typeof ids {
     ask(`json_extract(data, '$.${field}') AS id FROM events WHERE type = '${type}'`)
   const session = streams("ses", "session.started")
   const execution = within("executionId", "command.started")
+  const approval = within("approvalId", "approval.requested")
+  const planApproval = streams("apr", "plan.approved")
   return {
     session,
     execution,
     stream: [...session, ...execution],
     run: within("correlationIds.runId", "command.started"),
     task: within("correlationIds.taskId", "command.started"),
-    approval: within("approvalId", "approval.requested"),
-    planApproval: streams("apr", "plan.approved"),
+    approval,
+    planApproval,
+    anyApproval: [...approval, ...planApproval],
     evidence: within("callId", "tool_call.requested"),
     checkpoint: readdirSync(join(dirname(path), "checkpoints/manifests")).map(name =>
       name.replace(".json", ""),

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { ErrorCode } from "../../../src/domain/error-codes.ts"
 import type { ConcreteStep } from "../../../src/domain/plan/plan.ts"
-import type { CallError } from "../../../src/domain/tool-call.ts"
-import { callExitCodes, called, stepResult, uncalled } from "../../../src/engine/lanes/plan-result.ts"
+import { callExitCodes, called, stepResult } from "../../../src/engine/lanes/plan-result.ts"
 import { callCauses, type SettledCall } from "../../../src/gate/contract.ts"
 
 const step = (tool: string, requiresConfirmation = false): ConcreteStep => ({
@@ -91,21 +90,6 @@ describe("the result of a step", () => {
       error_message: null,
       duration_ms: 4,
       diagnostic_artifacts: [],
-    })
-    const keys = Object.keys(stepResult(step("x"), "key", settled(null)))
-    const error: CallError = { code: "E101", message: "not there", where: null, hint: null }
-    expect(Object.keys(stepResult(step("x"), "key", uncalled(error)))).toEqual(keys)
-  })
-
-  test("without a call has no evidence and says why", () => {
-    const error: CallError = { code: "E101", message: "not there", where: "a.txt", hint: null }
-    expect(stepResult(step("x"), "key", uncalled(error))).toMatchObject({
-      success: false,
-      execution_id: null,
-      result_digest: null,
-      error_code: "E101",
-      error_message: "not there",
-      diagnostic_artifacts: [{ code: "E101", file_name: "a.txt", level: "error" }],
     })
   })
 

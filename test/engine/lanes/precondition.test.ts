@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { ToolCallRequested } from "../../../src/domain/events/call-events.ts"
+import { ToolCallSettled, ToolCallStarted } from "../../../src/domain/events/call-events.ts"
 import { SessionFinished, StepFinished } from "../../../src/domain/events/session-events.ts"
 import type { ConcreteStep, Precondition } from "../../../src/domain/plan/plan.ts"
 import { unmetPrecondition } from "../../../src/engine/lanes/precondition.ts"
@@ -84,14 +84,15 @@ describe("a step whose precondition does not hold", () => {
         ["file_write", { path: "later.txt", contents: "x" }],
       ])
       expect([result.exit_code, result.step_results.length]).toEqual([30, 2])
-      expect(result.step_results[1]).toMatchObject({ success: false, execution_id: null, error_code: code })
-      expect(room.data(ToolCallRequested)).toHaveLength(1)
-      expect(room.data(StepFinished)).toMatchObject([
-        { success: true },
-        { success: false, callId: null, code },
-      ])
+      const [, { execution_id: callId = "" } = {}] = result.step_results
+      expect(result.step_results[1]).toMatchObject({ success: false, error_code: code, result: null })
+      expect(room.data(ToolCallStarted)).toHaveLength(1)
+      expect(room.data(ToolCallSettled)[1]).toMatchObject({ callId, certainty: "notDone", error: { code } })
+      expect(room.data(StepFinished)).toMatchObject([{ success: true }, { success: false, callId, code }])
       expect([room.read("new.txt"), room.read("later.txt")]).toEqual([null, null])
-      expect(room.commits.at(-2)).toEqual(["step.started", "step.finished"])
+      expect(room.commits.at(-2)).toEqual([
+        ...["step.started", "tool_call.requested", "tool_call.settled", "step.finished"],
+      ])
       expect(room.data(SessionFinished)[0]?.reason).toContain(code)
     })
 

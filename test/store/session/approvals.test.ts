@@ -132,6 +132,7 @@ describe("approving a plan", () => {
     expect(store.approvals.approvePlan(approval)).toEqual({
       ...approval,
       approvedAt: at(fixture),
+      revoked: null,
       hasEnded: false,
     })
     expect(store.log.read("apr_p").map(({ type }) => type)).toEqual(["plan.approved"])

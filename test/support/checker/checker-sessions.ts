@@ -123,6 +123,7 @@ export function planViolations(log: readonly LogRow[]): string[] {
     if (type === "approval.answered" && parsed["answer"] === "granted")
       granted.add(String(parsed["approvalId"]))
     if (type === "history.accepted") approvals.clear()
+    if (type === "plan.revoked") approvals.delete(String(parsed["approvalId"]))
     if (type === "session.started" && parsed["lane"] === "plan") return runViolations(row, approvals)
     if (type === "plan.proposed") {
       const plan = parsed as unknown as Proposed

@@ -40,7 +40,7 @@ export function planRoom(options: GateRoomOptions = {}): PlanRoom {
     faults,
     room: { code },
   } = parts
-  const lane = { log, gate, workspace, code, clock, faults }
+  const lane = { log, gate, workspace, code, clock, faults, whyRevoked: () => null }
   return {
     ...room,
     lane,

@@ -147,7 +147,7 @@ export const evidenceFixes = defineCommand({
   run: async ({ arguments: [code = ""], flags }, context) => {
     const app = await context.service()
     const range = rangeOf(flags, app)
-    const found = (await app.evidence())?.fixes(code, range) ?? []
+    const found = (await app.evidence())?.fixes(code, range, codeBehind(code)) ?? []
     return printRows(
       found.map(fix => ({ id: fix.fixId, ...fix })),
       ({ diagnosticId, fixId, file, tool, temporalGapMs }) =>

@@ -1,6 +1,8 @@
 import { unknownId } from "../../../app/recorded-id.ts"
-import { oneLine, printable } from "../../../base/text.ts"
+import type { ShownPlanApproval } from "../../../app/verbs/plans.ts"
+import { counted, oneLine, printable } from "../../../base/text.ts"
 import type { ApprovalSummary } from "../../../store/session/contract.ts"
+import type { CliContext } from "../../context.ts"
 import { defineCommand } from "../../definition.ts"
 import { limitFlag } from "../../parse/flags.ts"
 import { questionRows } from "../../render/approval-text.ts"
@@ -8,17 +10,21 @@ import { shortId } from "../../render/format.ts"
 
 export const approvalsList = defineCommand({
   name: "approvals list",
-  summary: "what waits for an answer, newest first",
+  summary: "what waits for an answer, newest first; --plans for approvals of plans",
   arguments: [],
   flags: {
-    all: { kind: "boolean", summary: "also what is answered, expired or left" },
+    plans: { kind: "boolean", summary: "the plans that may be run now because `plan approve` approved them" },
+    all: { kind: "boolean", summary: "also what is answered, expired, revoked or left" },
     limit: limitFlag("at most N of them (50)"),
   },
   examples: [
     { line: "acode approvals list", note: "what somebody at another terminal is asked" },
+    { line: "acode approvals list --plans", note: "which plans may be run, until when" },
     { line: "acode approvals list --all --json", note: "for a script" },
   ],
-  run: async ({ flags }, { service, output, globals }) => {
+  run: async ({ flags }, context) => {
+    if (flags.plans) return listPlans(flags.all, flags.limit ?? 50, context)
+    const { service, output, globals } = context
     const history = await (await service()).approvals()
     const which = flags.all ? {} : { open: true }
     const found = history?.list({ limit: flags.limit ?? 50, isChecked: true, ...which }) ?? []
@@ -29,27 +35,67 @@ export const approvalsList = defineCommand({
   },
 })
 
+async function listPlans(
+  isAll: boolean,
+  limit: number,
+  { service, output, globals }: CliContext,
+): Promise<number> {
+  const approvals = await (await service()).planApprovals()
+  const listed = approvals.filter(({ state }) => isAll || state === "valid").slice(0, limit)
+  if (globals.json) output.json(listed)
+  for (const approval of listed) output.line(planRow(approval))
+  if (listed.length === 0) output.notice(isAll ? "no approvals of plans" : "no plan may be run now")
+  return 0
+}
+
+function planRow({ id, approvedAt, state, expiresAt, stepCount, planId }: ShownPlanApproval): string {
+  const until = `until ${expiresAt.slice(0, 19)}Z`
+  return `${shortId(id)}  ${approvedAt.slice(0, 19)}Z  ${state.padEnd(7)}  ${until}  ${counted(stepCount, "step")}  ${oneLine(planId, 100)}`
+}
+
 function row({ id, requestedAt, state, level, operation }: ApprovalSummary): string {
   return `${shortId(id)}  ${requestedAt.slice(0, 19)}Z  ${state.padEnd(9)} level ${level}  ${oneLine(operation, 100)}`
 }
 
 export const approvalsShow = defineCommand({
   name: "approvals show",
-  summary: "one approval: what is asked, with its preview, and how it was answered",
-  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
+  summary: "one approval: what is asked, with its preview, and how it was answered; or of which plan it is",
+  arguments: [{ name: "ID", id: "anyApproval", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [{ line: "acode approvals show 3f2a91bc", note: "by the id that `approvals list` shows" }],
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
     const app = await service()
-    const id = await app.idOf(typed, "approval")
+    const id = await app.idOf(typed, "anyApproval")
     const approval = await app.approval(id)
-    if (approval === null) throw unknownId(id, "approval")
+    if (approval === null) {
+      const plan = (await app.planApprovals()).find(each => each.id === id)
+      if (plan === undefined) throw unknownId(id, "anyApproval")
+      if (globals.json) output.json(plan)
+      for (const row of planApprovalRows(plan)) output.line(row)
+      return 0
+    }
     if (globals.json) output.json(approval)
     for (const row of recordedRows(approval)) output.line(row)
     output.line(`  ${answerText(approval)}`)
     return 0
   },
 })
+
+function planApprovalRows(approval: ShownPlanApproval): readonly string[] {
+  const { id, planId, planHash, stepCount, approver, approvedAt, expiresAt, state, revoked } = approval
+  const why = revoked === null || revoked.reason === null ? "" : `: ${printable(revoked.reason)}`
+  const end =
+    revoked === null
+      ? `${state} until ${expiresAt}`
+      : `revoked by ${printable(revoked.by)} at ${revoked.at}${why}`
+  return [
+    `approval ${shortId(id)} of a plan`,
+    `  plan      ${oneLine(planId, 200)}, ${counted(stepCount, "step")}`,
+    `  hash      ${planHash}`,
+    `  approved  by ${printable(approver)} at ${approvedAt}`,
+    `  ${state === "ended" ? `ended at ${expiresAt}` : end}`,
+  ]
+}
 
 /** All that is recorded of a request, for somebody at another terminal than the one that asks. */
 function recordedRows(approval: ApprovalSummary): readonly string[] {

@@ -1,17 +1,10 @@
-import { open } from "node:fs/promises"
 import type { ApprovalPrompt } from "../../../app/approval-desk.ts"
-import { errnoOf, messageOf } from "../../../base/assert.ts"
-import { shownPath } from "../../../base/path-names.ts"
 import { counted, oneLine, shellQuoted } from "../../../base/text.ts"
-import type { ErrorCode } from "../../../domain/error-codes.ts"
 import { exitCodes } from "../../../domain/exit-codes.ts"
-import { Failure } from "../../../domain/failure.ts"
 import { planLines } from "../../../domain/plan/listing.ts"
 import { concreteSteps, type OrderedStep, orderedSteps } from "../../../domain/plan/order.ts"
 import type { Plan } from "../../../domain/plan/plan.ts"
-import { type PlanProblem, planFailure, problemText } from "../../../domain/plan/problem.ts"
-import { type PlanReading, readPlan } from "../../../domain/plan/reading.ts"
-import { planBytesMax } from "../../../domain/plan/strict-json.ts"
+import { type PlanProblem, problemText } from "../../../domain/plan/problem.ts"
 import type { PlannedStep, PlanWatcher } from "../../../engine/lanes/plan-lane.ts"
 import type { PlanReport, StepResult } from "../../../engine/lanes/plan-result.ts"
 import type { CliContext } from "../../context.ts"
@@ -24,88 +17,9 @@ import { nextCommands } from "../../render/next-commands.ts"
 import { quarantineLines } from "../../run/call-lines.ts"
 import { interruption } from "../../terminal/interruption.ts"
 import { isInteractive } from "../../terminal/terminal.ts"
+import { readPlanFile, validPlan } from "./plan-file.ts"
 
 const planArgument = { name: "FILE", summary: "the plan, a JSON file; - is standard input" }
-
-/** The plan in a file, or a failure that lists everything that is wrong with it. */
-async function validPlan(file: string): Promise<Plan> {
-  const reading = await readPlanFile(file)
-  if ("plan" in reading) return reading.plan
-  throw planFailure(reading.problems, file)
-}
-
-async function readPlanFile(file: string): Promise<PlanReading> {
-  // Loaded here: the tools bring half of the program along.
-  const { planTools } = await import("../../../app/plan-tools.ts")
-  const text = await planText(file)
-  return text === null ? { problems: [notText] } : readPlan(text, planTools)
-}
-
-const notText: PlanProblem = { code: "E001", path: "$", message: "the text is not UTF-8" }
-
-/** Null when it is no text, which is one more thing that can be wrong with a plan. */
-async function planText(file: string): Promise<string | null> {
-  const bytes = await bounded(file === "-" ? Bun.stdin.stream() : fileChunks(file))
-  // Cut off in the middle of a character perhaps; it is refused for its size all the same.
-  if (bytes.length > planBytesMax) return bytes.toString("utf8")
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return null
-  }
-}
-
-/** Up to one byte more than a plan may have, so that an endless input ends here. */
-async function bounded(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const held: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of chunks) {
-    // A copy, since the source may fill the same memory again.
-    held.push(Uint8Array.from(chunk))
-    size += chunk.length
-    if (size > planBytesMax) break
-  }
-  return Buffer.concat(held).subarray(0, planBytesMax + 1)
-}
-
-async function* fileChunks(file: string): AsyncGenerator<Uint8Array> {
-  try {
-    await using handle = await open(file, "r")
-    const buffer = new Uint8Array(64 * 1024)
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
-      if (bytesRead === 0) return
-      yield buffer.subarray(0, bytesRead)
-    }
-  } catch (error) {
-    throw unreadable(file, error)
-  }
-}
-
-const reasons: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
-  ENOENT: ["ACODE-FS-002", "the plan file does not exist"],
-  ENOTDIR: ["ACODE-FS-002", "the plan file does not exist"],
-  EISDIR: ["ACODE-FS-003", "the plan file is a directory"],
-  EACCES: ["ACODE-FS-005", "the plan file may not be read by this user"],
-}
-
-function unreadable(file: string, error: unknown): Failure {
-  const [code, message] = reasons[errnoOf(error) ?? ""] ?? [
-    "ACODE-FS-010",
-    `the plan file cannot be read: ${oneLine(messageOf(error), 500)}`,
-  ]
-  return new Failure(
-    {
-      kind: "usage",
-      code,
-      message,
-      where: shownPath(file),
-      hint: "name a plan file, or - for standard input",
-    },
-    { cause: error },
-  )
-}
 
 export const planApprove = defineCommand({
   name: "plan approve",
@@ -128,7 +42,7 @@ export const planApprove = defineCommand({
     { line: "acode plan approve plan.json --expires 7d", note: "for longer" },
   ],
   run: async ({ arguments: [file = ""], flags }, { output, globals, service }) => {
-    const plan = await validPlan(file)
+    const plan = await validPlan(file, service)
     const app = await service()
     // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
     const show = (reach: string) => output.shown(planRows(plan, reach))
@@ -165,9 +79,31 @@ export const planHashCommand = defineCommand({
     { line: "acode plan hash - --json < plan.json", note: "for a script" },
   ],
   run: async ({ arguments: [file = ""] }, { output, globals }) => {
-    const { planId, hash } = await validPlan(file)
+    const { planId, hash } = await validPlan(file, null)
     if (globals.json) output.json({ plan_id: planId, hash })
     output.line(hash)
+    return 0
+  },
+})
+
+export const planRevoke = defineCommand({
+  name: "plan revoke",
+  summary: "end the approval of a plan before its time",
+  description:
+    "The plan cannot be run under it any more, and a run that is under way makes no further step. What its steps have\n" +
+    "done stays; `session undo` restores it.",
+  arguments: [{ name: "ID", id: "planApproval", summary: "the id, its beginning or its last characters" }],
+  flags: { reason: { kind: "text", value: "TEXT", summary: "why, for the record" } },
+  examples: [
+    { line: "acode plan revoke 3f2a91bc", note: "by the id that `approvals list --plans` shows" },
+    { line: "acode plan revoke 3f2a91bc --reason 'wrong branch'", note: "the reason is recorded" },
+  ],
+  run: async ({ arguments: [typed = ""], flags }, { service, output, globals }) => {
+    const app = await service()
+    const id = await app.idOf(typed, "planApproval")
+    const revoked = await app.revokePlan(id, flags.reason ?? null)
+    if (globals.json) output.json(revoked)
+    output.line(`revoked ${shortId(id)}: the approval of ${oneLine(revoked.planId, 200)}`)
     return 0
   },
 })
@@ -192,7 +128,7 @@ export const planRun = defineCommand({
     { line: "acode plan run plan.json --json", note: "the result of every step as JSON" },
   ],
   run: async ({ arguments: [file = ""], flags }, context) => {
-    const plan = await validPlan(file)
+    const plan = await validPlan(file, context.service)
     const service = await context.service()
     using interrupted = interruption()
     const result = await service.runPlan({
@@ -244,7 +180,7 @@ function argumentText({ arguments: args, title }: PlannedStep["step"]): string {
 }
 
 function evidenceText({ execution_id: id }: StepResult): string {
-  return id === null ? "" : `  evidence ${shortId(id)}`
+  return `  evidence ${shortId(id)}`
 }
 
 function tellFailure(result: StepResult, output: Output): void {
@@ -267,6 +203,9 @@ function tellEnd(result: PlanReport, planned: number, output: Output): void {
     `${head}: ${done} of ${planned} steps succeeded${unreached}, in ${durationText(result.wall_ms)}`,
   )
   if (isDone) output.line(`⚠ ${nothingChecked}`)
+  // The failure of a step is printed with its step.
+  else if (done === steps.length)
+    output.line(`  ${result.error_code ?? ""}: ${oneLine(result.error_message ?? "", 400)}`)
   for (const line of diffStatLines(result.changes)) output.line(line)
   const next = nextCommands(session, isDone ? "COMPLETED" : "FAILED", {
     ...{ lane: "plan", openApproval: null, isDriven: false, repliesFlag: null },
@@ -286,7 +225,7 @@ export const planShow = defineCommand({
     { line: "acode plan show plan.json --json", note: "steps in the order they run" },
   ],
   run: async ({ arguments: [file = ""] }, { output, globals }) => {
-    const plan = await validPlan(file)
+    const plan = await validPlan(file, null)
     if (globals.json) output.json(planJson(plan))
     for (const row of planRows(plan, null)) output.line(row)
     return 0
@@ -330,8 +269,9 @@ export const planValidate = defineCommand({
   name: "plan validate",
   summary: "say everything that is wrong with a plan",
   description:
-    "Exits 0 when the plan is valid and 1 when it is not. Checks its shape, ids, dependencies, conditions, and the\n" +
-    "tool and arguments of every concrete step. Nothing is run and nothing is recorded.",
+    "Exits 0 when the plan is valid and 1 when it is not. Checks its shape, ids, dependencies, conditions, the tool and\n" +
+    "arguments of every concrete step, that a plan which only reads changes no file, and that the evidence it cites\n" +
+    "exists: Q1 to Q8, or the id of a row. Nothing is run and nothing is recorded.",
   arguments: [planArgument],
   flags: {},
   examples: [
@@ -339,7 +279,7 @@ export const planValidate = defineCommand({
     { line: "generate-plan | acode plan validate - --json", note: "from a program, for a program" },
   ],
   run: async ({ arguments: [file = ""] }, context) => {
-    const reading = await readPlanFile(file)
+    const reading = await readPlanFile(file, context.service)
     if ("problems" in reading) return printProblems(reading.problems, context)
     printValid(reading.plan, context)
     return 0

@@ -1,0 +1,109 @@
+import { open } from "node:fs/promises"
+import { errnoOf, messageOf } from "../../../base/assert.ts"
+import { shownPath } from "../../../base/path-names.ts"
+import { oneLine } from "../../../base/text.ts"
+import type { ErrorCode } from "../../../domain/error-codes.ts"
+import { Failure } from "../../../domain/failure.ts"
+import type { Plan } from "../../../domain/plan/plan.ts"
+import { type PlanProblem, planFailure } from "../../../domain/plan/problem.ts"
+import { type PlanReading, readPlan } from "../../../domain/plan/reading.ts"
+import { planBytesMax } from "../../../domain/plan/strict-json.ts"
+import type { CliContext } from "../../context.ts"
+
+/**
+ * Returns the plan in a file, or throws a failure that lists everything that is wrong with it. Whether its citations
+ * exist is asked of the history of a workspace, where one is given.
+ */
+export async function validPlan(file: string, service: CliContext["service"] | null): Promise<Plan> {
+  const reading = await readPlanFile(file, service)
+  if ("plan" in reading) return reading.plan
+  throw planFailure(reading.problems, file)
+}
+
+export async function readPlanFile(
+  file: string,
+  service: CliContext["service"] | null,
+): Promise<PlanReading> {
+  // Loaded here: the tools bring half of the program along.
+  const { planTools, isQuery, citationProblem } = await import("../../../app/plan-tools.ts")
+  const text = await planText(file)
+  if (text === null) return { problems: [notText] }
+  const tools = { ...planTools, judgesIntent: true } as const
+  const cited: string[] = []
+  const reading = readPlan(text, {
+    ...tools,
+    citationProblem: each => {
+      cited.push(each)
+      return null
+    },
+  })
+  if (service === null || cited.every(isQuery)) return reading
+  const evidence = await (await service()).evidence()
+  return readPlan(text, { ...tools, citationProblem: each => citationProblem(evidence, each) })
+}
+
+const notText: PlanProblem = { code: "E001", path: "$", message: "the text is not UTF-8" }
+
+/** Null when it is no text, which is one more thing that can be wrong with a plan. */
+async function planText(file: string): Promise<string | null> {
+  const bytes = await bounded(file === "-" ? Bun.stdin.stream() : fileChunks(file))
+  // Cut off in the middle of a character perhaps; it is refused for its size all the same.
+  if (bytes.length > planBytesMax) return bytes.toString("utf8")
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return null
+  }
+}
+
+/** Up to one byte more than a plan may have, so that an endless input ends here. */
+async function bounded(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const held: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    // A copy, since the source may fill the same memory again.
+    held.push(Uint8Array.from(chunk))
+    size += chunk.length
+    if (size > planBytesMax) break
+  }
+  return Buffer.concat(held).subarray(0, planBytesMax + 1)
+}
+
+async function* fileChunks(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    await using handle = await open(file, "r")
+    const buffer = new Uint8Array(64 * 1024)
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+const reasons: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
+  ENOENT: ["ACODE-FS-002", "the plan file does not exist"],
+  ENOTDIR: ["ACODE-FS-002", "the plan file does not exist"],
+  EISDIR: ["ACODE-FS-003", "the plan file is a directory"],
+  EACCES: ["ACODE-FS-005", "the plan file may not be read by this user"],
+}
+
+function unreadable(file: string, error: unknown): Failure {
+  const [code, message] = reasons[errnoOf(error) ?? ""] ?? [
+    "ACODE-FS-010",
+    `the plan file cannot be read: ${oneLine(messageOf(error), 500)}`,
+  ]
+  return new Failure(
+    {
+      kind: "usage",
+      code,
+      message,
+      where: shownPath(file),
+      hint: "name a plan file, or - for standard input",
+    },
+    { cause: error },
+  )
+}
