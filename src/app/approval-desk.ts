@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts"
 import type { ApprovalDesk, ApprovalReply } from "../gate/contract.ts"
 import type { ApprovalHistory, ApprovalSummary } from "../store/session/contract.ts"
 
-/** What a person is asked, whole: exactly what will be done, also what the log leaves out because it looks secret. */
+/** The whole question to a person: exactly what will be done, including what the log omits because it looks secret. */
 export interface ApprovalQuestion {
   readonly approval: ApprovalSummary
   /** `approve deny skip modify stop`, or fewer of them. */
@@ -18,35 +18,35 @@ export interface PromptedAnswer {
   readonly reason: string | null
 }
 
-/** Asks the person at this terminal. Gives null soon after the signal, when somebody else was faster. */
+/** Asks the person at this terminal. Returns null soon after the signal, when another terminal answered first. */
 export type ApprovalPrompt = (
   question: ApprovalQuestion,
   dismissed: AbortSignal,
 ) => Promise<PromptedAnswer | null>
 
-/** Calls again and again until it is told to end. */
-export type Repeat = (everyMs: number, look: () => void) => () => void
+/** Calls `check` at an interval until the returned function is called. */
+export type Repeat = (everyMs: number, check: () => void) => () => void
 
 export interface DeskParts {
-  /** Whose questions are put here. */
+  /** The session whose questions are asked here. */
   readonly sessionId: string
   readonly approvals: ApprovalHistory
-  /** Whether a person sits at this terminal. */
+  /** True when a person sits at this terminal. */
   readonly isInteractive: boolean
   readonly prompt: ApprovalPrompt
-  /** What becomes of a question that nobody here can answer. */
+  /** The fate of a question when no person is at this terminal to answer it. */
   readonly whenNobody: "deny" | "rest"
-  /** How long a question waits for an answer; null waits for ever. */
+  /** The time a question waits for an answer; null waits for ever. */
   readonly timeoutMs: number | null
-  /** For what the person at the prompt is told when it is taken from them. */
+  /** Prints why a question disappears from the prompt before the person there has answered it. */
   readonly notice: (text: string) => void
-  /** Who sits at this terminal. */
+  /** The name of the user at this terminal. */
   readonly by: string
   readonly clock: Clock
   readonly repeat?: Repeat
 }
 
-const lookEveryMs = 100
+const checkEveryMs = 100
 
 /** Asks here and at every other terminal at once; the first answer counts, wherever it was given. */
 export function approvalDesk(parts: DeskParts): ApprovalDesk {
@@ -60,7 +60,7 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
       const waiting = Promise.withResolvers<Settlement>()
       const askedMs = parts.clock.monotonicMs()
       const dismissal = new AbortController()
-      const look = () => {
+      const check = () => {
         try {
           const settled = settlementOf(recorded(parts, approvalId), parts)
           const isLate = parts.clock.monotonicMs() - askedMs >= (parts.timeoutMs ?? Number.POSITIVE_INFINITY)
@@ -71,7 +71,7 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
         }
       }
       const stop = () => waiting.resolve(stopped(question.approval, parts.clock))
-      const endLooking = (parts.repeat ?? repeatOnTimer)(lookEveryMs, look)
+      const endChecking = (parts.repeat ?? repeatOnTimer)(checkEveryMs, check)
       signal?.addEventListener("abort", stop)
       const prompting = parts.prompt(question, dismissal.signal).then(given => {
         if (given !== null) waiting.resolve(record(parts, approvalId, given))
@@ -84,17 +84,17 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
         if (notice !== null) parts.notice(notice)
         return reply
       } finally {
-        endLooking()
+        endChecking()
         signal?.removeEventListener("abort", stop)
         dismissal.abort()
-        // The terminal is as it was before anybody else prints to it. What went wrong in the prompt is thrown already.
+        // The prompt restores the terminal before anything else prints to it. An error in the prompt is thrown already.
         await prompting.catch(() => undefined)
       }
     },
   }
 }
 
-/** Questions of this session that were left open and answered since, newest first. */
+/** Returns the newest answer that was given to an open question of this session since it was asked. */
 function answeredBefore({ approvals, sessionId }: DeskParts, subjectHash: string): ApprovalReply | null {
   const found = approvals
     .ofSession(sessionId)
@@ -106,13 +106,13 @@ function isAnswered(state: ApprovalSummary["state"]): state is ApprovalAnswer {
   return state !== "open" && state !== "expired" && state !== "abandoned"
 }
 
-/** How it was settled, and what the person at the prompt is told when it was not by them. */
+/** The reply to a question, and the notice for the person at the prompt when the reply is not theirs. */
 interface Settlement {
   readonly reply: ApprovalReply
   readonly notice: string | null
 }
 
-/** The answer given here, unless another terminal was faster: then theirs. */
+/** Records the answer given here, or returns the answer of another terminal when that came first. */
 function record(parts: DeskParts, approvalId: string, given: PromptedAnswer): Settlement {
   try {
     const answered = parts.approvals.answer({ approvalId, ...given, by: parts.by, via: "prompt" })
@@ -125,14 +125,14 @@ function record(parts: DeskParts, approvalId: string, given: PromptedAnswer): Se
   }
 }
 
-/** How a request that is no longer open was settled; null while it is open. */
+/** Returns the settlement of a request that is no longer open; null while it is open. */
 function settlementOf(approval: ApprovalSummary, { clock }: DeskParts): Settlement | null {
   const { state, expiresAt, answeredBy } = approval
   const isExpired = expiresAt !== null && clock.now() >= Date.parse(expiresAt)
   if (state === "expired" || (state === "open" && isExpired)) return expired(approval, clock, null)
   if (state === "open") return null
   if (state === "abandoned") return stopped(approval, clock)
-  const notice = `answered at another terminal by ${printable(answeredBy ?? "somebody")}: ${state}`
+  const notice = `answered at another terminal by ${printable(answeredBy ?? "unknown")}: ${state}`
   return { reply: answeredReply(approval, state), notice }
 }
 
@@ -141,7 +141,7 @@ function answeredReply(approval: ApprovalSummary, answer: ApprovalAnswer): Appro
   assert(answeredAt !== null && answerExpiresAt !== null, `the answer to ${id} has its times`)
   return {
     answer,
-    by: answeredBy ?? "somebody",
+    by: answeredBy ?? "unknown",
     reason: answerReason,
     approval: {
       id,
@@ -154,18 +154,18 @@ function answeredReply(approval: ApprovalSummary, answer: ApprovalAnswer): Appro
   }
 }
 
-/** A clock that was set says nothing about how long it was waited. */
+/** Settles a question without an answer. `waitedMs` is null where a changed clock makes the time unknown. */
 function expired(approval: ApprovalSummary, clock: Clock, waitedMs: number | null): Settlement {
-  const reason = waitedMs === null ? "nobody answered in time" : `nobody answered within ${waitedMs / 1000} s`
+  const reason = waitedMs === null ? "no answer in time" : `no answer within ${waitedMs / 1000} s`
   return { reply: { ...unanswered(approval, "refused", reason, clock), isExpired: true }, notice: reason }
 }
 
 function stopped(approval: ApprovalSummary, clock: Clock): Settlement {
-  const reason = "it was interrupted while somebody was asked"
+  const reason = "interrupted while waiting for an answer"
   return { reply: unanswered(approval, "stopped", reason, clock), notice: null }
 }
 
-/** There is no answer in the log, so this one can allow nothing. */
+/** Returns a reply without an answer in the log, which therefore never allows anything. */
 function unanswered(
   { id, subjectHash }: ApprovalSummary,
   answer: "refused" | "stopped",
@@ -186,11 +186,11 @@ function unanswered(
 
 function recorded({ approvals }: DeskParts, approvalId: string): ApprovalSummary {
   const found = approvals.find(approvalId)
-  assert(found !== null, `the request ${approvalId} is in the log before anybody is asked`)
+  assert(found !== null, `the request ${approvalId} is in the log before a person is asked`)
   return found
 }
 
-function repeatOnTimer(everyMs: number, look: () => void): () => void {
-  const timer = setInterval(look, everyMs)
+function repeatOnTimer(everyMs: number, check: () => void): () => void {
+  const timer = setInterval(check, everyMs)
   return () => clearInterval(timer)
 }

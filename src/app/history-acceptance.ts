@@ -8,7 +8,7 @@ import { hasHistory, noHistory } from "../store/state-directory.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wiring/wire.ts"
 
-/** The signing key is gone: nobody can tell any more what acode wrote. */
+/** The code for a missing signing key: without the key no signature of acode can be verified. */
 const keyMissing = "ACODE-SEC-001"
 
 /**

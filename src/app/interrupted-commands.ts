@@ -15,9 +15,9 @@ import type { StatePlaces } from "./state/state-directory.ts"
 import { type SandboxWiring, sandboxSettings } from "./wiring/sandbox.ts"
 
 /**
- * Ends what a dead acode left running, looks for what its commands left under protected names, closes what it left open
- * and removes what it put into the workspace. The commands of a session stay open until it goes on; they are looked
- * for once.
+ * Cleans up after an acode that died: ends its commands, quarantines what they left under protected names, closes their
+ * executions and removes placeholders from the workspace. The commands of a session stay open until the session
+ * continues, and the search for their processes runs once.
  */
 export async function endInterrupted(
   store: Store,
@@ -37,17 +37,17 @@ export async function endInterrupted(
   left.release()
 }
 
-/** What was taken away of what a command left whose acode died; null before anybody has looked for it. */
+/** Returns the names that were quarantined after a command whose acode died; null before the search for them. */
 export function sweptNames(places: StatePlaces, executionId: string): readonly string[] | null {
   try {
     return JSON.parse(readFileSync(sweptFile(places, executionId), "utf8"))
   } catch {
-    // Not there, or cut off while it was written: looking again finds the same or nothing.
+    // The file is missing or cut off: a second search finds the same names or none.
     return null
   }
 }
 
-/** Returns the directories that such a command may have had made for it. */
+/** Quarantines protected names that the command left, and returns the directories that acode made for it. */
 async function sweep(
   abandoned: readonly AbandonedExecution[],
   wiring: SandboxWiring,
@@ -58,7 +58,7 @@ async function sweep(
   for (const { id, protectedNames } of abandoned) {
     if (protectedNames === null) continue
     try {
-      // Nothing of it may run any more, or it would go on behind the look.
+      // A process that still runs could write again after the search.
       await endTagged(id)
       const { quarantined, quarantine, left = [] } = await sweepTree(settings, root, protectedNames, id)
       noteSwept(places, id, quarantined)
@@ -69,7 +69,7 @@ async function sweep(
         )
       if (left.length > 0) notice(`${cutOff(id)} could not be moved away: ${left.map(shownPath).join(", ")}`)
     } catch (error) {
-      // The history opens all the same, and the next acode looks again.
+      // The history opens nevertheless, and the next acode searches again.
       notice(`${cutOff(id)} could not be looked for: ${printable(messageOf(error))}`)
     }
   }
@@ -93,7 +93,7 @@ function noteSwept(places: StatePlaces, id: string, names: readonly string[]): v
   renameSync(`${file}~`, file)
 }
 
-/** Those of commands that have their end now: it names what was taken away. */
+/** Removes the records of commands that have finished: their final event names what was quarantined. */
 function forgetSwept(places: StatePlaces, abandoned: () => readonly AbandonedExecution[]): void {
   const directory = dirname(sweptFile(places, "any"))
   try {
@@ -102,11 +102,11 @@ function forgetSwept(places: StatePlaces, abandoned: () => readonly AbandonedExe
     for (const name of names) if (!open.has(name)) rmSync(join(directory, name), { force: true })
   } catch (error) {
     if (errnoOf(error) === null) throw error
-    // Nothing was swept, or it cannot be removed: a mark of a command that has its end is never read again.
+    // Nothing was swept, or the file cannot be removed: the file of a finished command is never read again.
   }
 }
 
-/** An id is made by acode and comes from an event that was verified. */
+/** Returns the file for an execution. The id is safe in a path: acode made it, and its event was verified. */
 function sweptFile({ stateDirectory }: StatePlaces, executionId: string): string {
   return join(stateDirectory, "sandbox", "swept", `${executionId}.json`)
 }

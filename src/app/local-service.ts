@@ -34,7 +34,7 @@ export interface ServiceRequest extends WireRequest {
   readonly notice: (text: string) => void
 }
 
-/** The verbs on the workspace of this machine. */
+/** Opens the verbs on a workspace of this machine. */
 export function openService(request: ServiceRequest): AppService {
   const wiring = new Wiring(request)
   let announced = false
@@ -54,8 +54,8 @@ export function openService(request: ServiceRequest): AppService {
     ...lazyAgentVerbs(wiring),
     ...lazySkillVerbs(wiring),
     ...lazyCodeVerbs(wiring),
-    listModels: async look => (await lookAtModels(wiring)).listModels(look),
-    probeModel: async look => (await lookAtModels(wiring)).probeModel(look),
+    listModels: async question => (await loadModelVerbs(wiring)).listModels(question),
+    probeModel: async question => (await loadModelVerbs(wiring)).probeModel(question),
     workspaceRoot: wiring.root.path,
     config,
     configFiles: () => configFiles(wiring.configRequest()),
@@ -101,19 +101,19 @@ async function executeTyped(
 ): Promise<ExecutionRecord> {
   wiring.stopping = context.signal ?? null
   const opened = writable.map(path => typedOpening(wiring.root.path, wiring.calledFrom(), path))
-  // Loaded only where configuration refuses anything: policy is larger than all else that a command needs.
+  // Loaded only where configuration refuses anything: policy is larger than everything else that a command needs.
   const held = refusesAnything((await wiring.config()).values)
     ? await (await import("./typed-command.ts")).heldToRefusals(wiring, command, options, context)
     : context
   return (await wiring.runner()).execute(command, { ...options, writable: opened }, held)
 }
 
-/** Loaded when one is used: they bring the transport and the ladder along. */
-async function lookAtModels(wiring: Wiring): Promise<ModelVerbs> {
+/** Loads the verbs when one is used: they import the transport and the ladder. */
+async function loadModelVerbs(wiring: Wiring): Promise<ModelVerbs> {
   return (await import("./verbs/models.ts")).modelVerbs(wiring)
 }
 
-/** Loaded when one is used: the plan lane brings the tools and the gate along. */
+/** Loads the verbs when one is used: the plan lane imports the tools and the gate. */
 function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
   let loaded: Promise<PlanVerbs> | null = null
   const verbs = () => {
@@ -128,7 +128,7 @@ function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
   }
 }
 
-/** Loaded when one is used. */
+/** Loads the verbs when one is used. */
 function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
   let loaded: Promise<RestoreVerbs> | null = null
   const verbs = () => {
@@ -164,7 +164,7 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
   }
 }
 
-/** Loaded when one is used: they bring the grammars along. */
+/** Loads the verbs when one is used: they import the grammars. */
 function lazyCodeVerbs(wiring: Wiring): CodeVerbs {
   let loaded: Promise<CodeVerbs> | null = null
   const verbs = () => {
@@ -181,7 +181,7 @@ function lazyCodeVerbs(wiring: Wiring): CodeVerbs {
   }
 }
 
-/** Loaded when one is used: they bring the reader of YAML along. */
+/** Loads the verbs when one is used: they import the YAML reader. */
 function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
   let loaded: Promise<SkillVerbs> | null = null
   const verbs = () => {
@@ -195,7 +195,7 @@ function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
   }
 }
 
-/** Loaded when one is used: they bring the gate along. */
+/** Loads the verbs when one is used: they import the gate. */
 function lazyTaskVerbs(wiring: Wiring): TaskVerbs {
   let loaded: Promise<TaskVerbs> | null = null
   const verbs = () => {
@@ -211,7 +211,7 @@ function lazyTaskVerbs(wiring: Wiring): TaskVerbs {
   }
 }
 
-/** Without a stream everything is checked; nothing is written while looking. */
+/** Verifies one stream, or everything when `stream` is null. Writes nothing. */
 async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport> {
   const { places } = wiring
   if (!existsSync(places.databasePath) && stream !== null) throw unknownId(stream, "stream")
@@ -222,7 +222,7 @@ async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport
   return store.verify(recordedId(store, stream, "stream"))
 }
 
-/** Code that reads events relies on what was written; an error in it may mean that somebody wrote something else. */
+/** Audits the history after an unexpected error: code that reads events fails where the events were changed. */
 async function explained(wiring: Wiring, error: unknown): Promise<Failure | null> {
   if (errnoOf(error)?.startsWith("SQLITE_")) {
     const known = asStoreFailure(error, wiring.places.databasePath)
@@ -238,7 +238,7 @@ async function explained(wiring: Wiring, error: unknown): Promise<Failure | null
   }
 }
 
-/** Two verbs in one may find the same. */
+/** Removes repeated failures: two verbs of one command may find the same one. */
 function distinct(failures: readonly Failure[]): readonly FailureReport[] {
   return [...new Map(failures.map(({ report }) => [report.message, report])).values()]
 }
@@ -264,9 +264,9 @@ async function trust(wiring: Wiring): Promise<TrustedFile> {
     throw new Failure({
       kind: "usage",
       code: "ACODE-CFG-001",
-      message: "there is no project file to trust",
+      message: "the workspace has no configuration file to trust",
       where: shown,
-      hint: "`acode config set KEY VALUE` makes one",
+      hint: "`acode config set KEY VALUE` creates one",
     })
   const { environment } = wiring.request
   const { trustProject } = await import("../config/trust.ts")
@@ -280,7 +280,7 @@ async function trust(wiring: Wiring): Promise<TrustedFile> {
 
 async function setValue(wiring: Wiring, key: string, valueText: string): Promise<string> {
   const { environment, configFile } = wiring.request
-  // Loaded when it is asked for: it brings the YAML editor and the schemas along.
+  // Loaded only here: it imports the YAML editor and the schemas.
   const { setConfigValue } = await import("../config/edit.ts")
   const { project } = configSources(wiring.root.path, environment, configFile ?? null)
   await setConfigValue({
@@ -294,7 +294,7 @@ async function setValue(wiring: Wiring, key: string, valueText: string): Promise
   return project.shown
 }
 
-/** What a person typed, as a command. The configured limits hold where the person named none. */
+/** Builds a command from typed arguments. The configured limits hold where the person set none. */
 export function typedCommand(
   words: readonly string[],
   form: CommandForm,
@@ -312,7 +312,7 @@ export function typedCommand(
   })
 }
 
-/** A directory that a person typed, as a path from the root: relative ones count from where acode was called. */
+/** Returns a typed directory as a path from the root: relative ones start at the directory acode was called from. */
 function typedDirectory(calledFrom: string, typed: string | undefined): string {
   if (typed === undefined || typed === "") return calledFrom
   // Not normalised: where `link/..` leads is for the kernel to say.
@@ -320,8 +320,9 @@ function typedDirectory(calledFrom: string, typed: string | undefined): string {
 }
 
 /**
- * A path that a person opens for a command. Relative ones count from where acode was called; a name that is not there,
- * such as `.git` in a directory of a repository, may be one of the root. `./name` is always the one right here.
+ * Returns a path that a person makes writable for a command. Relative ones start at the directory acode was called
+ * from; a name that is missing there, such as `.git` in a subdirectory of a repository, may be one at the root.
+ * `./name` is always in the current directory.
  */
 function typedOpening(root: string, calledFrom: string, typed: string): string {
   const here = resolve(root, calledFrom, typed)

@@ -4,12 +4,12 @@ import { dataOf } from "../domain/events/definition.ts"
 import { SessionStarted } from "../domain/events/session-events.ts"
 import type { StoredEvent } from "../store/contract.ts"
 
-/** The files standard output and error point to: they change by being told about, so they are not part of the tree. */
+/** Returns the files that stdout and stderr write to: acode's own output changes them, so the tree excludes them. */
 export function ownOutputs(): Set<string> {
   return new Set([1, 2].flatMap(fd => fileAt(fd) ?? []))
 }
 
-/** Those of the process that started a session: what it printed there is not what the session did. */
+/** Returns the output files of the process that started a session: its output is not a change by the session. */
 export function recordedOutputs(events: Iterable<StoredEvent>): readonly string[] {
   const [first] = events
   return first === undefined ? [] : (dataOf(SessionStarted, first)?.outputs ?? [])
@@ -21,7 +21,7 @@ function fileAt(fd: number): string | null {
     return stat.isFile() ? `${stat.dev}:${stat.ino}` : null
   } catch (error) {
     if (errnoOf(error) === null) throw error
-    // Closed by whoever started acode: then nothing is written there either.
+    // The parent process closed this descriptor, so nothing is written to it.
     return null
   }
 }

@@ -5,7 +5,7 @@ import type { EvidenceHistory } from "../store/evidence/contract.ts"
 import { resolveTool } from "../tools/aliases.ts"
 import { checkArguments } from "../tools/registry.ts"
 
-/** What the tools themselves say about a call of a plan, before anything is run. */
+/** Answers what tools declare about the calls of a plan, before any call runs. */
 export const planTools: PlanTools = {
   hostProblem: entry => {
     const reading = readHostPattern(entry)

@@ -4,10 +4,10 @@ import { readHostPattern } from "../domain/hosts.ts"
 import { networkOfPlan, type Plan } from "../domain/plan/plan.ts"
 import { opens, parseYes, type YesScopes } from "../policy/yes-scopes.ts"
 
-/** What a person answered in advance, as it is matched and as it was written. */
+/** The answers a person gave in advance: compiled for matching, and as they were written. */
 export interface GivenYes {
   readonly scopes: YesScopes
-  /** For the policy version: the scopes themselves are compiled. */
+  /** The scopes as written; the policy version contains them. */
   readonly text: string
 }
 
@@ -25,13 +25,13 @@ export function readYes(flag: string | true, acknowledgesDanger: boolean): Given
   })
 }
 
-/** Whether the scopes open all that a plan asks of the network: accepting a plan unseen opens nothing of it. */
+/** Returns whether the scopes grant every network access in the plan; accepting a plan unseen grants none. */
 export function opensNetworkOf(given: GivenYes | undefined, plan: Plan): boolean {
   const { isAll, hosts } = networkOfPlan(plan)
   const asked = hosts.map(readHostPattern)
   const patterns = asked.flatMap(reading => ("pattern" in reading ? [reading.pattern] : []))
   const { scopes } = given ?? { scopes: null }
-  // An entry that nobody can read opens nothing, and is refused when it is used.
+  // An entry that does not parse opens nothing, and is refused when it is used.
   return [...(isAll ? ["all" as const] : []), ...patterns].every(
     each => scopes !== null && opens(scopes, each),
   )

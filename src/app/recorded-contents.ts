@@ -3,7 +3,7 @@ import type { ArtifactStore } from "../store/contract.ts"
 import { missingArtifact } from "../store/database/store-failures.ts"
 import { decoded, parsedContent } from "../store/log/recorded-values.ts"
 
-/** What events name by hash, read when a fold asks for it. */
+/** Returns a reader for contents that events name by hash; it reads each one when a fold asks for it. */
 export function contentsOf(artifacts: ArtifactStore): Contents {
   const stored = (ref: string) => {
     const found = artifacts.get(ref)

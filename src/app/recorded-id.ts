@@ -4,17 +4,17 @@ import { Failure } from "../domain/failure.ts"
 import type { Store } from "../store/contract.ts"
 import { changedHistory } from "../store/database/store-failures.ts"
 
-/** What an id can name. */
+/** The kinds of things that an id can name. */
 export type RecordedKind = keyof typeof kinds
 
 interface KindText {
   readonly one: string
   readonly many: string
-  /** What shows the ids. */
+  /** The command that lists the ids. */
   readonly listing: string
-  /** The code of an id that names nothing, where it is not the general one. */
+  /** The error code for an unknown id, where this kind has its own. */
   readonly unknownCode?: ErrorCode
-  /** The types of events of which one has to be there for each of them. */
+  /** The types of events; one of them exists for each id of this kind. */
   readonly eventTypes?: readonly string[]
   matching(store: Store, typed: string): readonly string[]
 }
@@ -34,7 +34,7 @@ const kinds = {
     eventTypes: ["command.started"],
     matching: (store, typed) => store.executions.matching(typed),
   },
-  /** What `audit verify` can check alone. */
+  /** A stream of events, the unit that `audit verify` can check alone. */
   stream: {
     one: "session or execution",
     many: "sessions and executions",
@@ -88,7 +88,7 @@ const kinds = {
     eventTypes: ["tool_call.requested"],
     matching: (store, typed) => store.evidence.matching(typed),
   },
-  /** Not in the log: see `checkpointId`. */
+  /** Checkpoints are not in the log: see `checkpointId`. */
   checkpoint: {
     one: "checkpoint",
     many: "checkpoints",
@@ -104,13 +104,13 @@ const kinds = {
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
   const found = store === null ? [] : recordedIdsLike(store, typed, kind)
   const { eventTypes = [] }: KindText = kinds[kind]
-  // A row that was removed or renamed looks like none; only a whole id can be looked for in the events.
+  // A removed or renamed row looks like an unknown id; only a whole id can be searched for in the events.
   if (
     found.length === 0 &&
     isWhole(typed) &&
     eventTypes.some(eventType => store?.log.mentions(eventType, typed))
   )
-    throw changedHistory(`the events tell of ${typed}, and no table does`, typed)
+    throw changedHistory(`the events contain ${typed}, and no table does`, typed)
   return onlyOne(found, typed, kind)
 }
 
@@ -118,12 +118,12 @@ function isWhole(typed: string): boolean {
   return /^[a-z]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(typed)
 }
 
-/** Of what is in the log. */
+/** Returns the recorded ids that begin or end with the typed text. */
 export function recordedIdsLike(store: Store, typed: string, kind: RecordedKind): readonly string[] {
   return kinds[kind].matching(store, typed)
 }
 
-/** The same for a checkpoint, of all there are. */
+/** Returns the one checkpoint that a person means by a whole id, its beginning or its end. */
 export function checkpointId(all: readonly string[], typed: string): string {
   return onlyOne(fitting(all, typed), typed, "checkpoint")
 }
@@ -146,7 +146,7 @@ function onlyOne(found: readonly string[], typed: string, kind: RecordedKind): s
   })
 }
 
-/** Reports an id that names nothing, also one that named something until a moment ago. */
+/** Returns the failure for an id that names nothing, also when its record was removed a moment ago. */
 export function unknownId(typed: string, kind: RecordedKind): Failure {
   const { one, listing, unknownCode }: KindText = kinds[kind]
   return new Failure({
@@ -157,7 +157,7 @@ export function unknownId(typed: string, kind: RecordedKind): Failure {
   })
 }
 
-/** An id is one short line, and what is typed instead need not be. */
+/** Shortens typed text for a message: it may be much longer than an id and contain line breaks. */
 function shown(typed: string): string {
   return oneLine(typed, 80)
 }

@@ -31,25 +31,25 @@ export interface AppService
     CodeVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
-  /** Also when what they say is not valid. */
+  /** Returns the configuration files, also when their contents are not valid. */
   configFiles(): ConfigFiles
-  /** Turns what a person typed into a command: one string is split without a shell, words are taken as they are. */
+  /** Converts typed arguments to a command: a single string is split without a shell, several are used as they are. */
   commandOf(words: readonly string[], form: CommandForm): Promise<Command>
   execute(command: Command, options: ExecutionOptions, context: ExecutionContext): Promise<ExecutionRecord>
-  /** Throws ACODE-SEC-004 when it is not there, or not what its name says. */
+  /** Returns the content of an artifact. Throws ACODE-SEC-004 when it is missing or does not match its hash. */
   artifact(ref: string): Promise<Uint8Array>
-  /** Artifacts that were needed for what was shown, that the history names and that are not there. */
+  /** Returns artifacts that the history names, that the output needed, and that are missing on the disk. */
   missingArtifacts(): readonly string[]
-  /** What was shown or passed over although it does not match the signed events. */
+  /** Returns the problems of records that do not match the signed events and were shown or skipped nevertheless. */
   changedRecords(): readonly FailureReport[]
-  /** Returns what an unexpected error means when the history is damaged; null when it is whole: then it is a bug. */
+  /** Returns the failure behind an unexpected error when the history is damaged; null when it is intact: a bug. */
   explained(error: unknown): Promise<Failure | null>
-  /** How long executions are kept when nobody says. */
+  /** Returns how long executions are kept by default. */
   retentionMs(): Promise<number>
   now(): number
   audit(stream: string | null): Promise<AuditReport>
   diagnose(): Promise<readonly DoctorFinding[]>
-  /** What policy would decide, without doing it and without recording anything. */
+  /** Returns what policy would decide, without running or recording anything. */
   askPolicy(question: PolicyQuestion): Promise<PolicyAnswer>
   trustConfig(): Promise<TrustedFile>
   setConfig(key: string, value: string): Promise<string>

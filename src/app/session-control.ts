@@ -5,25 +5,25 @@ import type { ControlRequest } from "../engine/agent-parts.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
 
-/** Leaves word for the process that drives a session. */
+/** Records a request to pause or cancel, which the process that drives the session reads from the log. */
 export function requestControl(
   { log, leases }: Store,
   sessionId: string,
   control: Control,
-  told: { readonly by: string; readonly reason: string },
+  origin: { readonly by: string; readonly reason: string },
 ): void {
   const stream = controlStreamOf(sessionId)
   const lease = leases.acquire(stream, processIdentity())
   if (lease === null) throw busy(sessionId)
   try {
     const seq = log.read(stream).at(-1)?.seq ?? 0
-    log.append(stream, seq, lease.epoch, [newEvent(ControlRequested, { sessionId, control, ...told })])
+    log.append(stream, seq, lease.epoch, [newEvent(ControlRequested, { sessionId, control, ...origin })])
   } finally {
     leases.release(lease)
   }
 }
 
-/** What was asked for since this was made; nothing that was meant for an earlier driver. */
+/** Returns a reader of the latest request since now: requests to an earlier driver of the session are ignored. */
 export function controlsFrom({ log }: Store, sessionId: string): () => ControlRequest | null {
   const stream = controlStreamOf(sessionId)
   const seen = log.read(stream).at(-1)?.seq ?? 0
@@ -38,7 +38,7 @@ function busy(sessionId: string): Failure {
   return new Failure({
     kind: "general",
     code: "ACODE-ORCH-008",
-    message: "somebody else is just leaving word for this session",
+    message: "another process is sending a request to this session right now",
     where: sessionId,
     hint: "try again",
   })

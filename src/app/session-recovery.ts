@@ -9,7 +9,7 @@ import type { SessionSummary } from "../store/session/contract.ts"
 import type { OpenWorkspace } from "../workspace/workspace.ts"
 import { recordedOutputs } from "./own-outputs.ts"
 
-/** Closes sessions whose process is gone, and says in the log what they were doing. */
+/** Closes sessions whose process is gone, and records in the log which calls were interrupted. */
 export async function recoverSessions(
   { workspace, checkpoints }: OpenWorkspace,
   store: Store,
@@ -18,10 +18,10 @@ export async function recoverSessions(
 ): Promise<void> {
   for (const { id } of interrupted) {
     const session = tryDrive(store, id)
-    // Somebody else works in this workspace: what is open now may be what they are closing.
+    // Another process works in this workspace, and may be closing the same sessions.
     if (session === null) return
     try {
-      // Another acode that started at the same moment may have been quicker.
+      // Another acode that started at the same moment may have closed it first.
       if (store.sessions.find(id)?.exitCode != null) continue
       store.assertGenuine(id)
       const events = store.log.read(id)
@@ -33,7 +33,7 @@ export async function recoverSessions(
       await endInterruptedPlan(parts, events)
       store.anchor()
     } catch (error) {
-      // It stays open, and whoever asks for it is told why; the rest of the history is of use all the same.
+      // The session stays open and commands about it report why; the rest of the history remains usable.
       if (!(error instanceof Failure && error.report.kind === "integrity")) throw error
     } finally {
       session.release()
@@ -41,7 +41,7 @@ export async function recoverSessions(
   }
 }
 
-/** The paths that other sessions wrote behind a place in the log, and which of them each. */
+/** Returns the paths that other sessions wrote after a position in the log, each with the id of that session. */
 export function laterWritesOf(
   { sessions, log, artifacts }: Store,
   sessionId: string,

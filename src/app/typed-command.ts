@@ -7,9 +7,9 @@ import { configuredRefusals } from "../policy/decide.ts"
 import type { Wiring } from "./wiring/wire.ts"
 
 /**
- * Applies what configuration refuses to a command that a person typed: a refused network stops it, a refused host stays
- * closed, and of any other refusal the person reads that it holds for models and plans only. Policy is not asked
- * otherwise.
+ * Applies the refusals of the configuration to a command that a person typed: a refused network stops the command, a
+ * refused host stays closed, and for any other refusal a notice says that it holds for models and plans only. No other
+ * rule of the policy applies.
  */
 export async function heldToRefusals(
   wiring: Wiring,
@@ -39,7 +39,7 @@ export async function heldToRefusals(
   return { ...context, hostRefusal }
 }
 
-/** The network by itself: which program would use it makes no difference. */
+/** Returns the network access alone as effects: it does not matter which program would use it. */
 function networkOf({ network, hosts = [] }: ExecutionOptions, { execution }: Config): readonly Effect[] {
   const asked = network ?? execution.network
   if (asked === "hosts") return hosts.map(host => ({ kind: "connect", host }))
@@ -57,7 +57,7 @@ function networkRefused(refusal: Decision): Failure {
   })
 }
 
-/** Returns what a person would change: a rule of theirs, or the answer for a whole category. */
+/** Returns the setting behind a refusal: a rule by its name, or the answer for a whole category. */
 function authorOf({ rule, category }: Decision): string {
   return /^(?:default|commands)\./.test(rule) ? `approvals.${settingOf[category]}` : `the rule "${rule}"`
 }

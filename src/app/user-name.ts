@@ -1,8 +1,8 @@
 import { CString, dlopen, FFIType, type Pointer, read } from "bun:ffi"
 
 /**
- * Who answers and approves, as the system knows them. The runtime's own answer is the variable USER, which anybody may
- * set to be somebody else.
+ * Returns the name of the user who answers and approves, from the user database. The runtime would read the variable
+ * USER instead, which any user can set to another name.
  */
 export function userName(): string {
   const uid = process.getuid?.() ?? -1
@@ -11,9 +11,9 @@ export function userName(): string {
   })
   try {
     const entry = symbols.getpwuid(uid)
-    // A container may run as a number that has no name. The name is the first field of the entry.
+    // A container may run as a user id without a name. The name is the first field of the entry.
     if (entry === null) return `uid ${uid}`
-    // The compiler takes neither what a call gives nor what is read from memory for an address.
+    // The compiler accepts neither the result of a call nor a value read from memory as an address.
     return new CString(read.ptr(entry as Pointer, 0) as Pointer).toString()
   } finally {
     close()

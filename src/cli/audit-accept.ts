@@ -7,10 +7,10 @@ export const auditAccept = defineCommand({
   name: "audit accept",
   summary: "accept a history that does not match its anchors, as it is",
   description:
-    "For whoever knows why: a backup was restored, or the data directory was lost. It is recorded, and `audit verify`\n" +
-    "names it from then on. Events that were changed are not accepted and stay unusable; approvals and answers that were\n" +
-    "given before and not used have to be given again. Where the signing key is gone, the history is set aside and a new\n" +
-    "one begins. The old anchors are kept.",
+    "Use it when you know why: a backup was restored, or the data directory was lost. It is recorded, and\n" +
+    "`audit verify` reports it from then on. Events that were changed are not accepted and stay unusable; approvals and\n" +
+    "answers that were given before and not used have to be given again. When the signing key is gone, the history is\n" +
+    "set aside and a new one begins. The old anchors are kept.",
   arguments: [],
   flags: { reason: { kind: "text", value: "TEXT", summary: "why it does not match, for the record" } },
   examples: [

@@ -4,12 +4,12 @@ import type { Output } from "./output.ts"
 import type { GlobalFlags } from "./parse/flags.ts"
 import type { TerminalUse } from "./terminal/terminal.ts"
 
-/** What every command gets: where to print, what was said globally, and a way to the service when it needs one. */
+/** The context of every command: its output, the global flags, and access to the service. */
 export interface CliContext {
   readonly globals: GlobalFlags
   readonly output: Output
   readonly environment: AppEnvironment
   readonly terminal: TerminalUse
-  /** Constructed on first use: `redact` and `schema` never pay for it. */
+  /** Constructs the service on first use: `redact` and `schema` need none. */
   service(): Promise<AppService>
 }

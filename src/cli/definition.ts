@@ -7,7 +7,7 @@ export interface ArgumentSpec {
   readonly summary: string
   readonly optional?: boolean
   readonly variadic?: boolean
-  /** It is an id of this kind, or a part of one that names no other. */
+  /** Set for an argument that is an id of this kind, whole or an unambiguous part. */
   readonly id?: RecordedKind
 }
 
@@ -16,25 +16,25 @@ export interface Example {
   readonly note: string
 }
 
-/** A verb of the program. `run` gives the exit code; a Failure it throws is printed and mapped in one place. */
+/** A verb of the program. `run` returns the exit code; `main` prints a Failure that it throws. */
 export interface CliCommand<Specs extends FlagSpecs = FlagSpecs> {
-  /** The words that name it: `runs list`. */
+  /** The name as it is typed: `runs list`. */
   readonly name: string
   readonly summary: string
   readonly description?: string
   readonly arguments: readonly ArgumentSpec[]
   readonly flags: Specs
   readonly examples: readonly Example[]
-  /** The rest of the line belongs to another program (`exec`). */
+  /** True when the rest of the line belongs to another program (`exec`). */
   readonly passthrough?: boolean
-  /** The exit code of usage errors where it is not 2. */
+  /** The exit code of usage errors, if it is not 2. */
   readonly usageExitCode?: number
   run(input: CliInput<Specs>, context: CliContext): Promise<number>
 }
 
 export interface CliInput<Specs extends FlagSpecs = FlagSpecs> {
   readonly arguments: readonly string[]
-  /** The arguments stood behind `--`: they are meant to the letter. */
+  /** True when the arguments follow `--` and are taken literally. */
   readonly isLiteral: boolean
   readonly flags: FlagValues<Specs>
 }

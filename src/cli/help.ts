@@ -1,7 +1,7 @@
 import type { ArgumentSpec, CliCommand } from "./definition.ts"
 import { type FlagSpec, type FlagSpecs, globalFlags } from "./parse/flags.ts"
 
-/** Help for the whole program, or for the commands of one group like `runs`. */
+/** Returns the help for the whole program, or for the commands of one group like `runs`. */
 export function renderOverview(commands: readonly CliCommand[], group: string | null): string {
   const shown = group === null ? commands : commands.filter(command => command.name.startsWith(`${group} `))
   const width = Math.max(...shown.map(command => command.name.length))

@@ -13,13 +13,15 @@ import type { GlobalFlags } from "./parse/flags.ts"
 import { type ParsedLine, parseLine, UsageFailure } from "./parse/parse.ts"
 import { terminalUse } from "./terminal/terminal.ts"
 
-/** Runs one command line and gives the exit code. Nothing escapes: a bug is told as one and exits 70. */
+/**
+ * Runs one command line and returns the exit code. Never throws: a bug is reported as an internal error and exits 70.
+ */
 export async function main(argv: readonly string[]): Promise<number> {
   const rough = { json: argv.includes("--json"), quiet: false, color: false }
   let parsed: ParsedLine | null = null
   let environment: AppEnvironment
   try {
-    // The line first: whose usage error it is decides the exit code of whatever goes wrong from here.
+    // Parsed first: the command decides the exit code of usage errors from here on.
     parsed = parseLine(argv, await commandsFor(argv))
     environment = readEnvironment()
     if (environment.json) parsed = { ...parsed, globals: { ...parsed.globals, json: true } }
@@ -36,7 +38,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** What is started in loops and by other programs does not wait for what only the other verbs need. */
+/** Loads only the commands that a line may mean: `exec` is started in loops and must not load the other verbs. */
 async function commandsFor([first]: readonly string[]): Promise<readonly CliCommand[]> {
   if (first === "exec") return [(await import("./commands/work/exec.ts")).exec]
   if (first === "run") return [(await import("./commands/work/run.ts")).run]
@@ -71,7 +73,7 @@ async function overview(output: Output, group: string | null, globals: GlobalFla
   const { cliCommands } = await import("./commands/table.ts")
   if (globals.json) output.json(cliCommands.map(describe))
   output.line(renderOverview(cliCommands, group).trimEnd())
-  // Asking for help is not a mistake; naming only half a command is.
+  // `--help` succeeds; an incomplete command without it is a usage error.
   return group === null || globals.help ? 0 : exitCodes.usage.code
 }
 
@@ -80,9 +82,9 @@ function describe(command: CliCommand) {
   return { id: name, name, summary, arguments: words, flags, examples }
 }
 
-/** What is to be done when the command has ended. */
+/** The work to do when the command has finished. */
 interface Ending {
-  /** The exit code of a command that did all it was to do: what it showed may lack something that should be there. */
+  /** Returns the exit code of a successful command: not 0 when its output lacks something that should be there. */
   codeOfWhatWasShown(): Promise<number>
   explained(error: unknown): Promise<unknown>
   close(): Promise<void>
@@ -121,7 +123,7 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
       if (service === null) return error
       const opened = await service
       if (!(error instanceof Failure)) return (await opened.explained(error)) ?? error
-      // A session is named in the hint as well: whoever types it may mean another one than the latest.
+      // The hint names the session too: without an id its command would mean the latest one.
       if (!error.report.where?.startsWith("ses_")) return error
       return (await import("./render/next-commands.ts")).namingSession(error, opened)
     },
@@ -130,7 +132,7 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
   return context
 }
 
-/** What is wrong is the same thing most of the time. */
+/** The limit of reports: most of them have the same cause. */
 const reportsMax = 3
 
 function missingPart(ref: string): FailureReport {
@@ -143,7 +145,7 @@ function missingPart(ref: string): FailureReport {
   }
 }
 
-/** Loaded only when it is given: the scopes bring the globs of the policy room along. */
+/** Reads `--yes`. Loaded only when the flag is given: it imports the globs of policy. */
 async function givenYes({ yes, "ack-danger": acknowledges }: GlobalFlags) {
   return yes === undefined ? undefined : (await import("../app/policy-yes.ts")).readYes(yes, acknowledges)
 }
@@ -155,15 +157,15 @@ function styleOf(globals: GlobalFlags, environment: AppEnvironment) {
   return { color, quiet, json, isBroad, ...(workspace === undefined ? {} : { workspace }) }
 }
 
-/** One place maps what went wrong to what is printed and to the exit code. */
+/** Prints an error and returns the exit code. Nothing else maps errors to messages and exit codes. */
 function fail(error: unknown, output: Output, failureExitCode: number | null): number {
   if (error instanceof OutputClosed) return 141
   const report = error instanceof Failure ? error.report : (systemReport(error) ?? internal(error))
   try {
     output.failure(report)
-  } catch (untold) {
-    // Nobody is left to read it; the exit code still says what happened.
-    if (!(untold instanceof OutputClosed || untold instanceof OutputLost)) throw untold
+  } catch (failure) {
+    // The output is closed; the exit code still reports what happened.
+    if (!(failure instanceof OutputClosed || failure instanceof OutputLost)) throw failure
   }
   return failureExitCode ?? exitCodeOf(report.kind)
 }
@@ -172,7 +174,7 @@ function internal(error: unknown): FailureReport {
   return {
     kind: "internal",
     code: "ACODE-INT-001",
-    message: `acode made a mistake: ${messageOf(error)}`,
-    hint: "nothing was lost; please report it with what you typed",
+    message: `internal error: ${messageOf(error)}`,
+    hint: "nothing was lost; please report this with the command you typed",
   }
 }

@@ -7,13 +7,13 @@ export interface OutputStyle {
   readonly color: boolean
   readonly quiet: boolean
   readonly json: boolean
-  /** What `-C` says. */
+  /** The value of `-C`. */
   readonly workspace?: string
-  /** Whether `--allow-broad-workspace` was given. */
+  /** True with `--allow-broad-workspace`. */
   readonly isBroad?: boolean
 }
 
-/** Colours where a terminal shows them, and nothing elsewhere. */
+/** Colours text for a terminal; returns it unchanged elsewhere. */
 export interface Paint {
   dim(text: string): string
   red(text: string): string
@@ -21,20 +21,20 @@ export interface Paint {
 }
 
 /**
- * The only way text leaves the program. With `--json` stdout carries JSON and nothing else. Whatever a text holds, a
- * terminal acts on nothing in it but the colours that were put there by this class.
+ * Writes everything that the program prints. With `--json` stdout carries JSON and nothing else. Text cannot control
+ * the terminal: only the colours added by this class reach it as control sequences.
  */
 export class Output implements Paint {
   private hasLiveLine = false
 
   constructor(private readonly style: OutputStyle) {}
 
-  /** A line of the answer. */
+  /** Prints a line of the answer. */
   line(text = ""): void {
     if (!this.style.json) this.put(1, `${text}\n`)
   }
 
-  /** What somebody agrees to by what they typed: beside the answer where that is JSON. */
+  /** Prints what the user agrees to with this command; to stderr when the answer is JSON. */
   shown(lines: readonly string[]): void {
     this.put(this.style.json ? 2 : 1, lines.map(line => `${line}\n`).join(""))
   }
@@ -43,22 +43,24 @@ export class Output implements Paint {
     this.putBytes(1, Buffer.from(`${visibleJson(value, 2)}\n`))
   }
 
-  /** One object of a stream of them, there at once and on one line. */
+  /** Prints one object of a stream of objects, at once and on one line. */
   jsonLine(value: unknown): void {
     this.putBytes(1, Buffer.from(`${visibleJson(value)}\n`))
   }
 
-  /** A question to the person at the terminal. Beside the answer, so that it may be piped, and never silenced. */
+  /**
+   * Prints a question to the person at the terminal: to stderr, so that stdout may be piped, and also with `--quiet`.
+   */
   question(text: string): void {
     this.put(2, text)
   }
 
-  /** Something worth knowing that is not the answer. */
+  /** Prints a message that is not part of the answer. */
   notice(text: string): void {
     if (!this.style.quiet) this.put(2, `${this.dim(this.advice(text))}\n`)
   }
 
-  /** The last line of a terminal, gone before anything else is written; null takes it away. */
+  /** Shows the last line of a terminal, which is erased before anything else is printed; null removes it. */
   live(text: string | null): void {
     if (text === null && !this.hasLiveLine) return
     this.put(2, text === null ? "" : this.dim(text))
@@ -69,19 +71,19 @@ export class Output implements Paint {
     try {
       if (this.style.json) this.json({ error: report })
     } finally {
-      // Also when standard output is what failed: somebody has to be told.
+      // Printed also when writing to standard output failed.
       this.afterthought(report)
     }
   }
 
-  /** A failure behind an answer that was printed: standard output has one document and keeps it. */
+  /** Prints a failure after the answer to stderr: stdout already has its one document. */
   afterthought(report: FailureReport): void {
     const where = report.where === undefined ? "" : `  at ${report.where}\n`
     const hint = report.hint === undefined ? "" : `  → ${this.advice(report.hint)}\n`
     this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
   }
 
-  /** Whoever named a workspace has to name it again: without that, what is told would be done in another one. */
+  /** Repeats the workspace flags in the commands of a text, so that they work on the same workspace. */
   advice(text: string): string {
     const { workspace, isBroad } = this.style
     const named = workspace === undefined ? "" : `-C ${shellQuoted(workspace)} `
@@ -105,7 +107,7 @@ export class Output implements Paint {
     return this.style.color ? `${styleMark}${code}${text}${styleMark}0m` : text
   }
 
-  /** Recorded bytes: exact when piped, harmless when a terminal would act on them. */
+  /** Prints recorded bytes: exact when piped, without control sequences on a terminal. */
   recorded(content: Uint8Array | string, isTerminal: boolean, fd: 1 | 2 = 1): void {
     const bytes = typeof content === "string" ? Buffer.from(content) : content
     if (isTerminal) this.put(fd, new TextDecoder().decode(bytes))
@@ -123,19 +125,19 @@ export class Output implements Paint {
   }
 }
 
-/** Stands for the beginning of a colour until the text is written; nobody else can know it. */
+/** Marks the beginning of a colour until the text is printed; random, so that no text can contain it. */
 const styleMark = `<style ${crypto.randomUUID()}>`
 
-/** A command in backticks, and each that is listed behind `next`. */
+/** Matches the start of a command in backticks or in a list after `next`. */
 const commandStart = /(`|^ *next:? +| {2}· {2})acode (?=[a-z])/gm
 
-/** To its beginning, and away with all of it. */
+/** Moves to the beginning of the line and erases it. */
 const eraseLine = Buffer.from("\r\u001b[2K")
 
-/** Raised when the reader of our output went away, which is no error: `acode runs list | head -1`. */
+/** Thrown when the reader of our output has closed it, which is not an error: `acode runs list | head -1`. */
 export class OutputClosed extends Error {}
 
-/** Raised when our output cannot be written for any other reason, such as a full disk behind `> file`. */
+/** Thrown when our output cannot be written for any other reason, such as a full disk behind `> file`. */
 export class OutputLost extends Failure {
   constructor(fd: 1 | 2, error: unknown) {
     super(
@@ -144,14 +146,14 @@ export class OutputLost extends Failure {
         code: "ACODE-CLI-007",
         message: `the output cannot be written: ${messageOf(error)}`,
         where: fd === 1 ? "standard output" : "standard error",
-        hint: "look at where it is sent to: is the disk full, may it be written?",
+        hint: "check the target of the output: is the disk full, is the file writable?",
       },
       { cause: error },
     )
   }
 }
 
-/** Passes a chunk on without blocking the event loop, so that deadlines fire while a slow reader holds us back. */
+/** Writes a chunk without blocking the event loop, so that deadlines fire while a slow reader delays us. */
 export async function writeChunk(fd: 1 | 2, chunk: Uint8Array): Promise<void> {
   for (let offset = 0; offset < chunk.length; ) {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -172,7 +174,7 @@ function writeWhole(fd: 1 | 2, bytes: Uint8Array): void {
       const code = errnoOf(error)
       if (code === "EPIPE") throw new OutputClosed()
       if (code !== "EAGAIN") throw new OutputLost(fd, error)
-      // The pipe is full and was made non-blocking by somebody else; the reader decides how long this takes.
+      // The pipe is full and another process made it non-blocking; the reader decides how long this takes.
       Bun.sleepSync(1)
     }
   }

@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts"
 import type { ArgumentSpec, CliInput } from "./definition.ts"
 import type { FlagSpecs } from "./parse/flags.ts"
 
-/** For the verbs that take the id as a word or as a flag. */
+/** The arguments of verbs that take the session id as an argument or as a flag. */
 export const sessionArguments = {
   arguments: [
     {
@@ -18,7 +18,7 @@ export const sessionArguments = {
   },
 } as const satisfies { readonly arguments: readonly ArgumentSpec[]; readonly flags: FlagSpecs }
 
-/** The session that is meant: by its word, by its flag, or the latest one of this workspace. */
+/** Returns the session from the argument, from the flag, or the latest one of this workspace. */
 export async function sessionIdOf(
   app: AppService,
   input: CliInput<typeof sessionArguments.flags>,

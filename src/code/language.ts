@@ -1,4 +1,4 @@
-/** How one language is parsed, and which nodes of its syntax trees are definitions and identifiers. */
+/** The description of a language: its parser, and the syntax nodes that are definitions and identifiers. */
 export interface CodeLanguage {
   readonly name: string
   /** Without the dot. */

@@ -16,7 +16,7 @@ export interface CodeOutline {
   readonly symbols: number
 }
 
-/** What a token is taken for: models differ, and an outline need not be exact. */
+/** The assumed length of a token: models differ, and an outline need not be exact. */
 const charactersPerToken = 4
 
 /** Kinds that say how a program is built; constants and variables are shown when something else uses them. */

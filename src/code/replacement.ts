@@ -11,7 +11,7 @@ interface Span {
   readonly end: number
 }
 
-/** How to find the lines that belong to a string; null in a language that is not parsed into a tree. */
+/** The settings for finding the lines of strings; null in a language without a parser. */
 interface StringSearch {
   readonly language: CodeLanguage
   readonly parseMs: number
@@ -55,7 +55,7 @@ function indentationOf(line: string): string {
   return /^[ \t]*/.exec(line)?.[0] ?? ""
 }
 
-/** Whether a definition was copied from its place without the indentation of its first line. */
+/** Returns whether a definition was copied without the indentation of its first line. */
 function isCutOut([first = "", ...rest]: readonly string[], indentation: string): boolean {
   const filled = rest.filter(line => line.trim() !== "")
   if (first !== first.trimStart() || filled.length === 0) return false
@@ -67,7 +67,7 @@ function isCutOut([first = "", ...rest]: readonly string[], indentation: string)
 
 const closing = /^(?:[^\w\s]|(?:end|fi|done|esac)\b)/
 
-/** Whether most lines of a text end in a carriage return and a line feed. */
+/** Returns whether most lines of a text end in a carriage return and a line feed. */
 function hasReturns(text: string): boolean {
   const both = text.split("\r\n").length - 1
   return both > 0 && both * 2 >= text.split("\n").length - 1

@@ -93,7 +93,7 @@ export function internal(thrown: unknown): CommandError {
   if (report !== null) return fromFailure(new Failure(report))
   return {
     code: "ACODE-INT-001",
-    message: `acode made a mistake while the command ran: ${printable(messageOf(thrown))}`,
+    message: `internal error while the command ran: ${printable(messageOf(thrown))}`,
     details: {},
   }
 }

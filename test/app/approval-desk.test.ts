@@ -190,7 +190,7 @@ describe("a request that nobody answers", () => {
     const reply = await waiting
     expect(reply).toMatchObject({ answer: "refused", by: "nobody", approval: { answer: "refused" } })
     expect(state.dismissed).toBe(true)
-    expect(notices).toEqual(["nobody answered in time"])
+    expect(notices).toEqual(["no answer in time"])
     expect(place.store.log.read(approvalId)).toEqual([])
   })
 
@@ -209,7 +209,7 @@ describe("a request that nobody answers", () => {
     place.clock.advance(1)
     tick()
     expect(await waiting).toMatchObject({ answer: "refused", by: "nobody", isExpired: true })
-    expect([state.dismissed, notices]).toEqual([true, ["nobody answered within 60 s"]])
+    expect([state.dismissed, notices]).toEqual([true, ["no answer within 60 s"]])
     // It may still be answered: whether it is of use is up to whoever asked.
     expect(place.store.approvals.find(approvalId)).toMatchObject({ state: "open" })
   })
@@ -285,7 +285,7 @@ describe("what breaks", () => {
     const { parts } = deskParts(place.store, { prompt, clock: place.clock })
     const unknown = { ...place.request, approvalId: "apr_unknown" }
     await expect(approvalDesk(parts).ask(unknown, null)).rejects.toThrow(
-      "is in the log before anybody is asked",
+      "is in the log before a person is asked",
     )
   })
 })

@@ -113,7 +113,7 @@ describe("a person's own command", () => {
     const told = ".circleci, .github/workflows/ci.yml, AGENTS.md, GEMINI.md"
     expect([run.exitCode, run.stderr]).toEqual([
       0,
-      expect.stringContaining(`what CI or assistants act on: ${told};`),
+      expect.stringContaining(`files that CI or assistants act on: ${told};`),
     ])
     expect(run.stderr).toContain("quarantine, protected: .github/.env")
     expect([room.file("GEMINI.md"), room.file("AGENTS.md")]).toEqual(["new\n", null])

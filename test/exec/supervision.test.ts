@@ -163,7 +163,7 @@ test("a mistake of ours ends the process and closes the record as not known", as
   expect(result).toMatchObject({
     ending: "interrupted",
     success: false,
-    error: { code: "ACODE-INT-001", message: "acode made a mistake while the command ran: a bug" },
+    error: { code: "ACODE-INT-001", message: "internal error while the command ran: a bug" },
   })
   expect(processesWith(seconds(3))).toEqual([])
   expect(runner.recorder.records).toHaveLength(1)

@@ -155,9 +155,9 @@ describe("when somebody is there", () => {
     staffed(unanswered)
     const settled = await room.call("write_file", write)
     expect(settled).toMatchObject({ outcome: "refused", certainty: "notDone", cause: "refused" })
-    expect(settled.error?.message).toBe("not approved: nobody answered within 5 s: write a.txt")
+    expect(settled.error?.message).toBe("not approved: no answer within 5 s: write a.txt")
     expect(room.data(ApprovalAnswered)).toMatchObject([
-      { answer: "refused", by: "nobody", via: "nobody", reason: "nobody answered within 5 s" },
+      { answer: "refused", by: "nobody", via: "nobody", reason: "no answer within 5 s" },
     ])
     expect(room.commits.at(-1)).toEqual(["approval.answered", "tool_call.settled"])
   })

@@ -14,7 +14,7 @@ export interface DemoOutcome {
   readonly audit: AuditReport
 }
 
-/** What is not as it should be, each with the exit code it is worth; empty when everything is. */
+/** Returns the problems of a demo run, each with its exit code; empty when every result is as expected. */
 export function demoProblems({ root, end, events, audit }: DemoOutcome): readonly DemoProblem[] {
   const cycles = events.flatMap(event => dataOf(CycleStarted, event) ?? [])
   const verdicts = events.flatMap(event => dataOf(CheckFinished, event)?.verdict ?? [])

@@ -19,15 +19,16 @@ export interface DemoRoom extends AsyncDisposable {
   readonly goal: string
   readonly scriptFile: string
   readonly settings: PipelineSettings
-  /** What runs the tests of the sample. */
+  /** The command that runs the tests of the sample. */
   readonly testCommand: readonly string[]
   readonly sandbox: { readonly isThere: boolean; readonly hint: string | null }
   readonly service: AppService
 }
 
 /**
- * Makes the room. Settings of the person who tries acode are left out of it: what they have forbidden or configured
- * elsewhere says nothing about the sample. Its history is their own only when it is kept, for then they look at it.
+ * Copies the sample project and opens a service on it. The user's settings do not apply: rules for other projects say
+ * nothing about the sample. The history is stored in the user's state only when the project is kept, so that they can
+ * inspect it.
  */
 export async function openDemo(
   environment: AppEnvironment,
@@ -48,7 +49,7 @@ export async function openDemo(
       environment: { ...environment, ...ownPlaces(environment, directory, isKept) },
       workspace: root,
       configFile: undefined,
-      // Without a sandbox even ordinary commands are asked about. These are the sample's own tests.
+      // Without a sandbox acode asks about every command. These commands run the sample's own tests.
       yes: readYes(isConfined ? "plan" : "plan,terminal", false),
       notice,
     })
@@ -79,14 +80,14 @@ function ownPlaces(environment: AppEnvironment, directory: string, isKept: boole
   }
 }
 
-/** Node where there is one; else the program that runs acode itself, which can run tests as well. */
+/** Returns Node where it is installed; else the runtime of acode, which can run tests as well. */
 function findTestCommand(environment: AppEnvironment): readonly string[] {
   if (hasNode(environment)) return ["node", "--test"]
   const { execPath } = process
   return basename(execPath).startsWith("bun") ? [execPath, "test"] : ["env", "BUN_BE_BUN=1", execPath, "test"]
 }
 
-/** A confined command sees the system and toolchains, and not the place where acode happens to be installed. */
+/** Returns the configuration: a confined command sees the system and toolchains, but not where acode is installed. */
 function configFor(environment: AppEnvironment): string {
   const readable = hasNode(environment) ? [] : [dirname(process.execPath)]
   return `schema_version: "1"\nexecution:\n  readable_paths: ${JSON.stringify(readable)}\n`
@@ -116,7 +117,7 @@ function temporaryDirectory(): string {
   }
 }
 
-/** A small project with tests that pass: what `acode demo` works on. Path → text. */
+/** The project that `acode demo` works on: small, with tests that pass. Path → text. */
 const sampleProject: Readonly<Record<string, string>> = {
   "package.json": `{
   "name": "slugs",

@@ -3,7 +3,7 @@ import type { Json } from "../../base/canonical.ts"
 export const sampleGoal =
   "Accented letters get lost in slugs: keep them as plain letters, and say so in the README"
 
-/** What a model says about the sample project. Its first try forgets something, so that there is a failure to mend. */
+/** Returns the scripted replies of a model. The first try has a bug, so that the demo shows how a failure is fixed. */
 export function sampleScript(testCommand: readonly string[]): Json {
   const test = [...testCommand]
   return {
@@ -44,7 +44,7 @@ function codeTask(test: string[]): Json {
     resources: { read: ["src/**", "test/**"], write: ["src/slug.js", "test/slug.test.js"], commands: [test] },
     acceptance: [{ id: "a1", kind: "command", command: test, expect_exit: 0 }],
     steps: [
-      { id: "s1", title: "Read the code", description: "look at slug() and its tests", action: "READ_FILE" },
+      { id: "s1", title: "Read the code", description: "read slug() and its tests", action: "READ_FILE" },
       {
         id: "s2",
         title: "Write a test and make it pass",
@@ -104,7 +104,7 @@ test("accented letters become plain ones", () => {
 })
 `
 
-/** Letter and accent are taken apart, but the accent stays, and becomes a hyphen. */
+/** Returns the first try: it separates letter and accent, but keeps the accent, which becomes a hyphen. */
 function firstTry(test: string[]): readonly Json[] {
   return [
     {
@@ -131,7 +131,10 @@ function firstTry(test: string[]): readonly Json[] {
     {
       stage: "executor",
       calls: [
-        { tool: "finish_step", args: { summary: `letters are taken apart; ${test.join(" ")} will tell` } },
+        {
+          tool: "finish_step",
+          args: { summary: `letters and accents are separated; ${test.join(" ")} will show` },
+        },
       ],
       usage: { input: 1475, output: 25 },
     },

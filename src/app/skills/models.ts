@@ -18,7 +18,7 @@ import { DEFAULT_MODEL_MAP } from "../../skills/executor.ts"
 import type { ModelAsking } from "../../skills/model-client.ts"
 import { userName } from "../user-name.ts"
 import { type ModelChoice, wireProvider } from "../wiring/provider.ts"
-import { modelRoom } from "../wiring/session-models.ts"
+import { modelContext } from "../wiring/session-models.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
 export interface SkillModelRequest {
@@ -50,8 +50,8 @@ export async function skillModels(wiring: Wiring, request: SkillModelRequest): P
   checkMode(mode, null, values.mode)
   const redactor = await wiring.redactor([])
   const isFromFile = choice.script !== undefined || choice.replay !== undefined
-  const room = isFromFile ? null : await modelRoom(wiring, request.notice, request.signal)
-  const found = room === null ? null : await findServer(room, wishOf(request))
+  const context = isFromFile ? null : await modelContext(wiring, request.notice, request.signal)
+  const found = context === null ? null : await findServer(context, wishOf(request))
   const server = found === null ? null : await serverOf(wiring, request, found)
   const calls = new WeakMap<object, CollectedCalls>()
   const provider = await wireProvider({
@@ -62,7 +62,7 @@ export async function skillModels(wiring: Wiring, request: SkillModelRequest): P
   return {
     settings: { mode, server },
     modelMap: server?.models ?? { opus: "opus", sonnet: "sonnet", haiku: "haiku" },
-    takeCalls: () => room?.externalCalls.take() ?? {},
+    takeCalls: () => context?.externalCalls.take() ?? {},
     ask: async (asked, signal) => {
       const reply = await collect(provider.provider.ask(asked, signal), signal)
       return { reply, externalCalls: calls.get(asked)?.take().externalCalls }
@@ -153,8 +153,8 @@ async function windowOf(
 ): Promise<number> {
   const known = windows.get(name)
   if (known !== undefined) return known
-  const room = await modelRoom(wiring, () => undefined, signal)
-  const asked = windowTokensOf(room, server, name)
+  const context = await modelContext(wiring, () => undefined, signal)
+  const asked = windowTokensOf(context, server, name)
   windows.set(name, asked)
   asked.catch(() => windows.delete(name))
   return asked

@@ -233,7 +233,7 @@ async function wired(
   return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
 }
 
-/** Returns a desk at which nobody answers: what policy would ask about is denied. */
+/** Returns a desk without a person: every question of policy is answered with a denial. */
 function denyingDesk(
   { approvals }: Pick<Store, "approvals">,
   sessionId: string,

@@ -134,7 +134,7 @@ function liveTasks(store: Store): ReadonlyMap<string, string> {
 
 async function showTask(wiring: Wiring, id: string): Promise<ShownTask> {
   const folder = await taskFolder(wiring)
-  const { task, path } = toldAs(id, () => readTaskFile(folder, id))
+  const { task, path } = withTypedId(id, () => readTaskFile(folder, id))
   const store = await wiring.existingStore()
   return { task, path, executions: store === null ? [] : executionsOf(store, id) }
 }
@@ -145,7 +145,7 @@ async function resetTask(
   reason: string,
 ): Promise<{ readonly sessionId: string }> {
   const folder = await taskFolder(wiring)
-  toldAs(id, () => readTaskFile(folder, id))
+  withTypedId(id, () => readTaskFile(folder, id))
   const store = await wiring.store()
   const holder = liveTasks(store).get(id)
   if (holder !== undefined)
@@ -178,7 +178,7 @@ async function resetTask(
 
 const listHint = "`acode agent list` shows all tasks"
 
-function toldAs<Value>(id: string, read: () => Value): Value {
+function withTypedId<Value>(id: string, read: () => Value): Value {
   try {
     return read()
   } catch (error) {

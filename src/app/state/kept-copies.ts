@@ -7,7 +7,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../store/contract.ts"
 import type { Checkpoints, KeepReason } from "../../workspace/checkpoint/contract.ts"
 
-/** Removes the oldest pre-images that nobody needs, for want of room for another one. */
+/** Removes the oldest pre-images that no session needs, to make room for another one. */
 export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: number): void {
   unlessImpossible(() => {
     const ages = store.upkeep.ages("checkpoint", checkpoints.ids())
@@ -16,7 +16,7 @@ export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: nu
   })
 }
 
-/** Those that can be removed without taking anything from a session that goes on, oldest first. */
+/** Returns the checkpoints that no unfinished session needs, oldest first. */
 export function oldestFirst(
   ages: ReadonlyMap<string, number>,
   needed: ReadonlySet<string>,
@@ -28,8 +28,8 @@ export function oldestFirst(
 }
 
 /**
- * A session that has not ended may be resumed at any time: then its last call is settled and its changes are shown.
- * Of a session whose history was changed nobody knows which copies it needs: then all stay.
+ * Returns the checkpoints that sessions may still need. An unfinished session may be resumed at any time, which settles
+ * its last call and shows its changes. A session whose history was changed may need any checkpoint: then all stay.
  */
 export function neededBy(store: Store, checkpoints: Pick<Checkpoints, "ids">): ReadonlySet<string> {
   const unfinished = store.sessions.list({}).filter(({ endedAt }) => endedAt === null)
@@ -37,7 +37,7 @@ export function neededBy(store: Store, checkpoints: Pick<Checkpoints, "ids">): R
   return new Set(needed.includes(null) ? checkpoints.ids() : needed.flatMap(ids => ids ?? []))
 }
 
-/** What was kept before the calls of a session. */
+/** Returns the ids of the checkpoints that were taken before the calls of a session. */
 export function* checkpointsOf(log: Store["log"], sessionId: string): Generator<string> {
   for (const event of log.each(sessionId)) {
     const checkpointId = dataOf(ToolCallStarted, event)?.checkpointId
@@ -45,7 +45,7 @@ export function* checkpointsOf(log: Store["log"], sessionId: string): Generator<
   }
 }
 
-/** Keeping too much is no reason not to work; what is damaged is told when somebody wants it back. */
+/** Runs clean-up work and ignores its failures: damage is reported when a person restores what is damaged. */
 export function unlessImpossible(work: () => void): void {
   try {
     work()
@@ -55,18 +55,18 @@ export function unlessImpossible(work: () => void): void {
 }
 
 /**
- * A copy of what undo, recovery or a restore replaced. It may be the only one of what a person wrote, so it goes last:
- * by its age, or when somebody asks for it, and never without its name being told.
+ * A copy of what undo, recovery or a restore replaced. It may be the only copy of a person's work, so it is removed
+ * last: by age or on request, and never without its name being printed.
  */
 export interface KeptCheckpoint {
   readonly id: string
   readonly at: string
-  /** What was undone, recovered or restored; null where the copy is damaged. */
+  /** The session or checkpoint that was undone, recovered or restored; null when the copy is damaged. */
   readonly about: KeepReason | null
   readonly paths: readonly string[]
 }
 
-/** By its id alone: the copies from before calls have the ids of their calls. */
+/** Returns whether an id is that of a kept copy: checkpoints from before calls have the ids of their calls. */
 export function isKeptCheckpoint(checkpointId: string): boolean {
   return checkpointId.startsWith("chk_")
 }
@@ -78,7 +78,7 @@ export function keptCheckpoint(checkpoints: Checkpoints, id: string): KeptCheckp
   return { id, at, about: kept?.about ?? null, paths: [...entries.keys(), ...directories.map(toPath)] }
 }
 
-/** One line: which paths, from when, and what replaced them. */
+/** Returns one line that names the paths, the time, and what replaced them. */
 export function keptText({ id, at, about, paths }: KeptCheckpoint): string {
   if (about === null) return `${id}, which is damaged`
   const shown = paths.slice(0, shownMax).map(path => oneLine(shownPath(path), 200))

@@ -20,9 +20,11 @@ import { isWithin } from "../../sandbox/tree/paths.ts"
 import { applicationId } from "../../store/database/schema.ts"
 import { tooBroad } from "../../workspace/locate.ts"
 
-/** Where everything about one workspace lies. Only `agentDirectory` is inside it: nothing there is state. */
+/**
+ * The paths of everything about one workspace. Only `agentDirectory` is inside the workspace, and it holds no state.
+ */
 export interface StatePlaces {
-  /** What people write and may commit: configuration, plans, scripts. */
+  /** The directory of files that people write and may commit: configuration, plans, scripts. */
   readonly agentDirectory: string
   /** The state of every workspace of this user, each in a directory of its own. */
   readonly workspacesDirectory: string
@@ -33,7 +35,7 @@ export interface StatePlaces {
   readonly codeIndexPath: string
   readonly artifactsDirectory: string
   readonly quarantineDirectory: string
-  /** The one place with byte-exact copies of user files; masked in every sandbox like all state. */
+  /** The only directory with byte-exact copies of user files; masked in every sandbox like all state. */
   readonly checkpointsDirectory: string
   /** Keys, anchors and trust of all workspaces. */
   readonly dataDirectory: string
@@ -70,11 +72,11 @@ export function partsOfState(directory: string) {
   }
 }
 
-/** What makes a directory the one it is: its path, and what a directory made anew at that path does not have. */
+/** The identity of a directory: its path, and properties that a new directory at the same path does not share. */
 export interface DirectoryIdentity {
   readonly root: string
   readonly inode: string
-  /** Nanoseconds; 0 on a file system that does not record when a directory was made. */
+  /** The creation time in nanoseconds; 0 on a file system that does not record it. */
   readonly born: string
 }
 
@@ -83,7 +85,7 @@ export function directoryIdentity(root: string): DirectoryIdentity {
   return { root, inode: String(ino), born: String(birthtimeNs) }
 }
 
-/** Begins with the name of the directory, so that people find their way among them. */
+/** Returns the name of the state directory. It begins with the workspace's name, so that people recognise it. */
 export function workspaceKey({ root, inode, born }: DirectoryIdentity): string {
   const name = basename(root)
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
@@ -92,12 +94,12 @@ export function workspaceKey({ root, inode, born }: DirectoryIdentity): string {
   return `${name === "" ? "root" : name}-${sha256Hex(canonicalJson({ root, inode, born })).slice(0, 16)}`
 }
 
-/** Whether something that says it is the database of an older acode lies in `.agent`, and none where it belongs. */
+/** Returns whether `.agent` holds a database marked as one of acode, and the state directory holds none. */
 export function hasOldState(places: StatePlaces): boolean {
   return !existsSync(places.databasePath) && saysItIsOurs(partsOfState(places.agentDirectory).databasePath)
 }
 
-/** The number that SQLite keeps at a fixed place for whoever wrote the file. */
+/** Returns whether a database has acode's application id, which SQLite stores at a fixed offset. */
 function saysItIsOurs(databasePath: string): boolean {
   const stat = lstatSync(databasePath, { throwIfNoEntry: false })
   if (stat?.isFile() !== true) return false
@@ -110,7 +112,7 @@ function saysItIsOurs(databasePath: string): boolean {
   }
 }
 
-/** Makes `.agent` ready to be written to. A symlink in its place would send our writes somewhere else: refused. */
+/** Creates `.agent`. Refuses a symlink in its place, which would redirect writes. */
 export function ensureAgentDirectory(agentDirectory: string): void {
   try {
     mkdirSync(agentDirectory, { mode: 0o755 })
@@ -122,7 +124,7 @@ export function ensureAgentDirectory(agentDirectory: string): void {
   if ((stat.mode & 0o022) !== 0) chmodSync(agentDirectory, stat.mode & 0o755)
 }
 
-/** Refuses to record, and so to do, anything in a directory that nobody means as one project. */
+/** Refuses a workspace that is too broad to be one project, such as a home directory. */
 export function assertNarrow(workspaceRoot: string, home: string): void {
   const reason = tooBroad(workspaceRoot, realOf(home))
   if (reason === null) return
@@ -135,7 +137,7 @@ export function assertNarrow(workspaceRoot: string, home: string): void {
   })
 }
 
-/** Refuses a place for state that lies inside the workspace, where the repository could bring it along. */
+/** Refuses a state directory inside the workspace, where a repository could contain its files. */
 export function assertStateOutside({ workspacesDirectory }: StatePlaces, workspaceRoot: string): void {
   const real = realOf(workspacesDirectory)
   if (!isWithin(real, workspaceRoot)) return
@@ -148,7 +150,7 @@ export function assertStateOutside({ workspacesDirectory }: StatePlaces, workspa
   })
 }
 
-/** The real path of what is there, and the rest as it is written. */
+/** Returns the real path of the part that exists, followed by the rest as it is written. */
 function realOf(path: string): string {
   try {
     return realpathSync(path)

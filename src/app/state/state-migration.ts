@@ -10,13 +10,13 @@ import { workspaceIdIn } from "../../store/log/log-identity.ts"
 import { openStore, type StoreOptions } from "../../store/open-store.ts"
 import { hasOldState, partsOfState, type StatePlaces } from "./state-directory.ts"
 
-/** What an older acode kept in `.agent`. The database is moved last: where it is, is where the state is. */
+/** The state of an older acode in `.agent`. The database is moved last: the state is where the database is. */
 const parts = ["artifacts", "checkpoints", "quarantine", "workspace.db"] as const
 
 /**
- * Moves the state that an older acode kept in `.agent` to where it is kept now. Whatever lies there may have come with
- * the repository: it counts only when it was signed with a key of this user and all of its signatures hold. State of
- * somebody else is left alone and counts for nothing.
+ * Moves the state of an older acode from `.agent` to the state directory. Files in `.agent` may come from the
+ * repository: they are moved only when a key of this user signed them and all signatures are valid. State of another
+ * user is neither moved nor used.
  */
 export async function moveOldState(places: StatePlaces, options: StoreOptions): Promise<void> {
   guarded(places.workspacesDirectory, () => makePrivateDirectory(places.workspacesDirectory))
@@ -45,7 +45,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Without links: one that came with the repository would lead out of the state. Quarantined ones are only kept. */
+/** Copies a tree without its links, which could lead out of the state. Only quarantined links are kept. */
 function copyTree(from: string, to: string, part: string): void {
   const source = join(from, part)
   if (lstatSync(source, { throwIfNoEntry: false })?.isDirectory() !== true) return
@@ -72,7 +72,7 @@ function isSignedByThisUser(directory: string, keysDirectory: string): boolean {
     const id = workspaceIdIn(connection)
     return id !== null && hasKeyFor(keysDirectory, id)
   } catch (error) {
-    // Not a database after all, or one with another schema: nothing that acode wrote.
+    // Not a database, or one with another schema: acode did not write it.
     if (error instanceof Failure) return false
     throw error
   }
@@ -90,7 +90,7 @@ function assertUnchanged(directory: string, options: StoreOptions): void {
   throw new Failure({
     kind: "integrity",
     code: "ACODE-SEC-004",
-    message: `the history in .agent was changed by somebody and is not taken over: ${problem.what}`,
+    message: `the history in .agent was changed by another program and is not migrated: ${problem.what}`,
     where: ".agent/workspace.db",
     hint: "find out who could write there; move .agent/workspace.db away to start a new history",
   })
@@ -102,10 +102,10 @@ function putInPlace(from: string, to: string): void {
   renameSync(from, to)
 }
 
-/** As acode wrote it beside its state. */
+/** The `.gitignore` that an older acode wrote beside its state. */
 const oldGitignore = "*\n!.gitignore\n!config.yml\n"
 
-/** What people wrote stays; the directory goes when nothing else is in it. */
+/** Removes the old state, and the directory when it is empty. Files that people wrote stay. */
 function removeOld(agentDirectory: string): void {
   for (const name of [...parts, "workspace.db-wal", "workspace.db-shm", "sandbox"])
     rmSync(join(agentDirectory, name), { recursive: true, force: true })

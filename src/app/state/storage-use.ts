@@ -3,14 +3,14 @@ import { join } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import type { StatePlaces } from "./state-directory.ts"
 
-/** What one part of the state of a workspace takes on the disk. */
+/** The disk usage of one part of a workspace's state. */
 export interface StoragePart {
   readonly id: "database" | "code" | "artifacts" | "checkpoints" | "quarantine" | "temporary" | "other"
-  /** As the file system allots it, directories included. */
+  /** The allocated size, directories included. */
   readonly bytes: number
-  /** Files, links and anything else that is not a directory. */
+  /** The number of entries that are not directories. */
   readonly count: number
-  /** When the oldest of them was last written. */
+  /** The last modification of the oldest entry. */
   readonly oldest: string | null
 }
 
@@ -23,7 +23,7 @@ export interface StorageUse {
 
 type Counted = { bytes: number; count: number; oldestMs: number }
 
-/** Counts everything below the state directory; what is gone before it is looked at counts for nothing. */
+/** Measures everything below the state directory; an entry that disappears meanwhile does not count. */
 export function storageUse(places: StatePlaces, limitBytes: number): StorageUse {
   const counted = new Map<StoragePart["id"], Counted>(
     partIds.map(id => [id, { bytes: 0, count: 0, oldestMs: Number.POSITIVE_INFINITY }]),
@@ -47,7 +47,7 @@ export function storageUse(places: StatePlaces, limitBytes: number): StorageUse 
   return { directory: stateDirectory, usedBytes, limitBytes, parts }
 }
 
-/** What one entry and everything below it takes. */
+/** Returns the allocated size of an entry and everything below it. */
 export function bytesAt(path: string): number {
   let bytes = 0
   walk(path, "", (_, stat) => {
@@ -67,7 +67,7 @@ function partOf(path: string): StoragePart["id"] {
   return first === "artifacts" || first === "checkpoints" || first === "quarantine" ? first : "other"
 }
 
-/** What is being written, or was when a process died. */
+/** Returns whether a file is being written, or was when a process died. */
 function isTemporary(name: string): boolean {
   return name.endsWith(".tmp~") || name.startsWith(".aside-") || /^\..+\.[0-9a-f-]{36}\.tmp$/.test(name)
 }
@@ -81,7 +81,7 @@ function walk(root: string, path: string, see: (path: string, stat: Stats) => vo
   for (const name of namesIn(at)) walk(root, path === "" ? name : `${path}/${name}`, see)
 }
 
-/** Of a directory that is gone or may not be read none. */
+/** Returns the names in a directory; none when it is gone or not readable. */
 export function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory)

@@ -16,23 +16,23 @@ import {
 } from "./state-directory.ts"
 import { namesIn } from "./storage-use.ts"
 
-/** Whose state a directory below the directory of all workspaces is. */
+/** The record that says to which workspace a state directory belongs. */
 export interface WorkspaceRecord extends DirectoryIdentity {
   readonly madeAt: string
 }
 
-/** State that is kept, and whether the directory it belongs to is still where it was. */
+/** The state of a workspace, and whether the directory of that workspace is still where it was. */
 export interface KnownWorkspace extends WorkspaceRecord {
   readonly key: string
   readonly directory: string
   /**
-   * `here`: of the workspace this acode works in. `gone`: nothing, or another directory, is at its path now. `aside`:
-   * its directory has adopted another history.
+   * `here`: the workspace this acode works in. `gone`: its path is empty or has another directory now. `aside`: its
+   * directory has adopted another history.
    */
   readonly standing: "here" | "elsewhere" | "gone" | "aside"
 }
 
-/** Makes the directory for the state of this workspace, and notes whose it is. */
+/** Creates the state directory of this workspace, and records to which workspace it belongs. */
 export function recordWorkspace(places: StatePlaces, root: string, clock: Clock): void {
   const { stateDirectory } = places
   guarded(stateDirectory, () => {
@@ -49,7 +49,7 @@ export function writeRecord(directory: string, record: WorkspaceRecord): void {
   writeAtomically(recordPath(directory), `${JSON.stringify({ schema_version: "1", ...record })}\n`, 0o600)
 }
 
-/** All that have recorded something, in the order of their keys. */
+/** Returns every workspace with recorded state, in the order of their keys. */
 export function knownWorkspaces(places: StatePlaces): readonly KnownWorkspace[] {
   const here = basename(places.stateDirectory)
   return namesIn(places.workspacesDirectory).flatMap(key => {
@@ -60,7 +60,7 @@ export function knownWorkspaces(places: StatePlaces): readonly KnownWorkspace[] 
   })
 }
 
-/** State of a directory that may have become this one: it was moved or renamed here, or stood at this very path. */
+/** Returns the state of directories that may have become this one: moved or renamed here, or once at this path. */
 function formerWorkspaces(places: StatePlaces, root: string): readonly KnownWorkspace[] {
   const self = directoryIdentity(root)
   return knownWorkspaces(places).filter(
@@ -75,7 +75,7 @@ function standingOf(key: string, record: DirectoryIdentity): KnownWorkspace["sta
   return isStill(record) ? "elsewhere" : "gone"
 }
 
-/** Said where a history is looked for or begun: how to get that of what this directory was before. */
+/** Returns a notice how to adopt the history of a former workspace; null when there is none. */
 export function formerHistory(places: StatePlaces, root: string): string | null {
   const [former] = formerWorkspaces(places, root)
   if (former === undefined) return null
@@ -92,7 +92,7 @@ function isStill(record: DirectoryIdentity): boolean {
   try {
     return workspaceKey(directoryIdentity(record.root)) === workspaceKey(record)
   } catch {
-    // Gone, or where this user cannot look.
+    // The directory is gone, or this user may not inspect it.
     return false
   }
 }
@@ -113,7 +113,7 @@ function readRecord(directory: string): WorkspaceRecord | null {
       typeof madeAt === "string"
     return isWhole ? { root, inode, born, madeAt } : null
   } catch (error) {
-    // No record, or half of one after a power cut: nobody can tell whose state it is.
+    // There is no record, or only half of one after a power failure: the workspace is unknown.
     if (error instanceof SyntaxError || errnoOf(error) !== null) return null
     throw error
   }

@@ -22,37 +22,37 @@ import { requestControl } from "../session-control.ts"
 import { userName } from "../user-name.ts"
 import { type WiredAgent, wireAgent } from "../wiring/agent.ts"
 import type { AgentSurface } from "../wiring/agent-surface.ts"
-import type { SaidOfModels } from "../wiring/session-models.ts"
+import type { ModelOverrides } from "../wiring/session-models.ts"
 import { tidyUp } from "../wiring/upkeep.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** The agent lane: a goal, and a session that works on it until it is done or needs somebody. */
+/** The agent lane: a goal, and a session that works on it until it is done or needs a person. */
 export interface AgentVerbs {
   run(goal: string, settings: PipelineSettings, surface: AgentSurface): Promise<AgentEnd>
   resume(sessionId: string, request: ResumeRequest, surface: AgentSurface): Promise<AgentEnd>
-  /** What the events of a session say; null for other lanes. */
+  /** Returns the state that follows from the events of a session; null for other lanes. */
   agentState(sessionId: string): Promise<PipelineState | null>
-  /** How many steps the present plan of a session has, those that fix something included, and how many are done. */
+  /** Returns how many steps the current plan of a session has, fixing steps included, and how many are done. */
   stepCounts(session: SessionSummary): Promise<StepCounts>
-  /** Whether a process of this machine works on it now. */
+  /** Returns whether a process of this machine works on the session now. */
   isDriven(sessionId: string): Promise<boolean>
-  /** Which rules the events of a session break. */
+  /** Returns the rules that the events of a session break. */
   sessionProblems(sessionId: string): Promise<readonly ValidationProblem[]>
-  /** Tells the process that drives it, or does it itself when nobody drives it. */
+  /** Asks the process that drives the session to pause or cancel it, or cancels it here when no process does. */
   control(sessionId: string, control: "pause" | "cancel", reason: string): Promise<"told" | "done">
 }
 
 export interface ResumeRequest {
-  /** What changes; everything else stays as it was recorded. */
+  /** Changes the recorded settings; everything else stays as it was recorded. */
   readonly change: (settings: PipelineSettings) => PipelineSettings
   readonly skipsFailed: boolean
-  /** What changed while an interrupted command ran is restored, and the command runs again. */
+  /** True to restore what changed while an interrupted command ran, and to run the command again. */
   readonly redoesCommand?: boolean
-  /** Which of the model and the mode was said now; without it both are as they were recorded. */
-  readonly said?: SaidOfModels
+  /** Flags that replace the recorded model or mode. */
+  readonly said?: ModelOverrides
 }
 
-const nothingSaid: SaidOfModels = { model: false, mode: false }
+const nothingSaid: ModelOverrides = { model: false, mode: false }
 
 export interface AgentEnd extends Rest {
   readonly sessionId: string
@@ -74,7 +74,7 @@ export function agentVerbs(wiring: Wiring): AgentVerbs {
     sessionProblems: async id => {
       const store = await wiring.existingStore()
       if (store === null) return []
-      // What was changed is named by the audit.
+      // The audit names the changed records.
       const events = store.noteChanged(() => store.log.read(id))
       return events === null ? [] : sessionProblems(events, contentsOf(store.artifacts))
     },
@@ -84,7 +84,7 @@ export function agentVerbs(wiring: Wiring): AgentVerbs {
 
 type StepCounts = Pick<SessionSummary, "stepsDone" | "stepCount">
 
-/** The table counts every end of a step; plans that were made again and steps that fix something need the events. */
+/** Counts steps from the events: the table counts every finished step, also those of earlier plans. */
 function stepCounts(store: Store | null, { id, lane, stepsDone, stepCount }: SessionSummary): StepCounts {
   if (store === null || lane !== "agent") return { stepsDone, stepCount }
   const contents = { ...contentsOf(store.artifacts), text: () => "" }
@@ -104,7 +104,7 @@ async function start(
   wiring.stopping = surface.stopping.drain
   const { lookForModels } = await import("../wiring/session-models.ts")
   const asked = { settings, before: null, said: { model: true, mode: true } }
-  // Who waits for the workspace wants to know what the server has then.
+  // A session that waits for the workspace asks the server afterwards, when its models may have changed.
   using early = surface.waits ? null : await lookForModels(wiring, asked, surface)
   const store = await wiring.store()
   const session = await take(store, systemIds.next("ses"), surface)
@@ -152,7 +152,7 @@ async function resume(
     store.assertGenuine(sessionId)
     const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
     checkResumable(sessionId, state, { skipsFailed, redoesCommand })
-    // Only to tell what the call did: once the output is deleted, any other file may be given its number.
+    // Only to find what the call changed: once the output is deleted, another file may be given its inode number.
     if (state.openCalls.length > 0)
       for (const output of recordedOutputs(store.log.each(sessionId))) wiring.ownOutputs.add(output)
     const { lookForModels } = await import("../wiring/session-models.ts")
@@ -160,7 +160,7 @@ async function resume(
     using models = await lookForModels(wiring, changed, surface)
     const settings = await models.choose()
     wiring.mode = settings.mode
-    // Dangerous scopes were acknowledged when they were recorded.
+    // The person acknowledged dangerous scopes when they were recorded.
     if (settings.yes !== null) wiring.yes ??= readYes(settings.yes, true)
     await using agent = await wireAgent(
       wiring,
@@ -178,7 +178,7 @@ async function resume(
   }
 }
 
-/** Refuses what cannot go on, or not in the way that was asked for. */
+/** Refuses a session that cannot be resumed, or not with these flags. */
 function checkResumable(
   sessionId: string,
   state: PipelineState | null,
@@ -203,14 +203,14 @@ function checkResumable(
       "usage",
       "ACODE-CLI-003",
       "no step of the session has failed or is stuck, so there is none to skip",
-      `\`acode status ${sessionId}\` tells what it waits for`,
+      `\`acode status ${sessionId}\` shows what it waits for`,
     )
   if (redoesCommand && !state.openCalls.some(({ effectClass }) => effectClass === "run"))
     throw refused(
       "usage",
       "ACODE-CLI-003",
       "no command of the session was interrupted that could be run again",
-      `\`acode status ${sessionId}\` tells what it waits for`,
+      `\`acode status ${sessionId}\` shows what it waits for`,
     )
 }
 
@@ -222,7 +222,7 @@ async function driven(wiring: Wiring, agent: WiredAgent, surface: AgentSurface):
 
 type Waiting = Pick<AgentSurface, "waits" | "onWaiting"> & { readonly stopping: Stopping | null }
 
-/** Two processes never drive one session, nor two sessions one workspace. */
+/** Takes the leases of session and workspace: a session has one driving process, a workspace one session. */
 async function take(
   store: Store,
   sessionId: string,
@@ -244,7 +244,7 @@ async function take(
 
 const waitMs = 200
 const workspaceHeld = "ACODE-ORCH-008"
-/** Also while its owner writes a file. */
+/** The codes for a workspace that another process holds, also while that process writes a file. */
 const heldCodes: readonly string[] = [workspaceHeld, "ACODE-DB-002"]
 
 function held(store: Store, error: Failure): Failure {
@@ -272,26 +272,26 @@ async function controlSession(
       "usage",
       "ACODE-ORCH-006",
       `the session has ended: ${found.reason ?? found.state}`,
-      "`acode session show` tells how; `acode session undo` puts back what it did",
+      "`acode session show` shows how; `acode session undo` reverts its changes",
       sessionId,
     )
-  const told = { by: userName(), reason }
+  const origin = { by: userName(), reason }
   if (found !== null && isDriven(found)) {
-    requestControl(store, sessionId, control, told)
+    requestControl(store, sessionId, control, origin)
     return "told"
   }
   if (control === "pause")
     throw refused(
       "usage",
       "ACODE-ORCH-006",
-      "nobody works on the session",
-      "`acode resume` goes on with it",
+      "no process works on the session",
+      "`acode resume` continues it",
       sessionId,
     )
   const session = await take(store, sessionId, { waits: false, stopping: null })
   try {
     const { endCancelled } = await import("./cancelled-session.ts")
-    await endCancelled(wiring, store, session, told)
+    await endCancelled(wiring, store, session, origin)
     return "done"
   } finally {
     session.release()

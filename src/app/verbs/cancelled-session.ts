@@ -11,7 +11,7 @@ import { recordedOutputs } from "../own-outputs.ts"
 import { laterWritesOf } from "../session-recovery.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** Ends a session that nobody drives: what its process left open is settled, and nothing more is done. */
+/** Cancels a session that no process drives: settles its open call, and does nothing more. */
 export async function endCancelled(
   wiring: Wiring,
   store: Store,

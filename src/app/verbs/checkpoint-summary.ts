@@ -6,18 +6,18 @@ import { isKeptCheckpoint } from "../state/kept-copies.ts"
 export interface CheckpointSummary {
   readonly id: string
   readonly at: string
-  /** `preImage` was taken before a call, the others before something was restored. */
+  /** `preImage`: taken before a call. The other kinds: taken before files were restored. */
   readonly kind: "preImage" | "undo" | "recovery" | "restore"
-  /** In words. */
+  /** The reason for the checkpoint in words. */
   readonly why: string
   readonly sessionId: string | null
   readonly callId: string | null
-  /** Files and symlinks. */
+  /** The number of files and symlinks. */
   readonly fileCount: number
   readonly sizeBytes: number
 }
 
-/** Newest first. One that is damaged is left out: nothing of it can be restored. */
+/** Lists checkpoints, newest first. A damaged one is omitted: nothing in it can be restored. */
 export function checkpointSummaries(
   checkpoints: Checkpoints,
   store: Store | null,
@@ -31,7 +31,7 @@ export function checkpointSummaries(
     })
 }
 
-/** Oldest first. Pre-images have the ids of their calls: none is read, large as they are. */
+/** Lists kept copies, oldest first. Pre-images are recognised by their ids and not read: they are large. */
 export function keptCopies(checkpoints: Checkpoints, sessionId: string): readonly CheckpointSummary[] {
   return checkpoints
     .ids()

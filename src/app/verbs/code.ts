@@ -16,12 +16,12 @@ export interface CodeVerbs {
   /** Files that were not parsed, or only in part. */
   codeProblems(): Promise<CodeAnswer<IndexedFile>>
   symbolsInFile(path: string, question: CodeQuestion): Promise<CodeAnswer<SymbolRow>>
-  /** Where a name stands: its definitions, uses and properties, by name alone. */
+  /** Returns the definitions, uses and properties with a name, by name alone. */
   codeReferences(name: string, from: string | null, question: CodeQuestion): Promise<CodeAnswer<ReferenceRow>>
   codeOutline(path: string, tokensMax: number, question: CodeQuestion): Promise<CodeOutline & Staleness>
 }
 
-/** `asIs` answers from the index as it is, without an update. */
+/** The options of a question. `asIs` answers from the index as it is, without an update. */
 export interface CodeQuestion {
   readonly asIs: boolean
 }
@@ -54,8 +54,8 @@ async function indexed(wiring: Wiring, isRebuilt: boolean): Promise<IndexUpdate>
   return opened.update
 }
 
-/** The least time between two looks at the tree. */
-const lookMsMin = 1_000
+/** The shortest time between two scans of the tree. */
+const scanMsMin = 1_000
 
 async function watch(
   wiring: Wiring,
@@ -70,12 +70,12 @@ async function watch(
       onUpdate(update)
       hasReported = true
     }
-    // A look at a large tree takes long; watching it must not take all of a processor.
-    await timerWait(Math.max(lookMsMin, 10 * (performance.now() - began)), signal)
+    // Scanning a large tree takes long; watching it must not use all of a processor.
+    await timerWait(Math.max(scanMsMin, 10 * (performance.now() - began)), signal)
   }
 }
 
-/** Another acode that has the index updates it as well; the next look sees what it left. */
+/** Updates the index; null while another acode holds it and updates it itself. */
 async function updateUnlessBusy(wiring: Wiring): Promise<IndexUpdate | null> {
   try {
     return await indexed(wiring, false)

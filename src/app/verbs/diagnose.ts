@@ -11,37 +11,37 @@ import { probeHere } from "../wiring/sandbox.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import type { DoctorFinding } from "./diagnosis.ts"
 
-/** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
+/** Checks everything acode depends on here. The checks are independent, so one fault does not hide another. */
 export async function diagnose(wiring: Wiring): Promise<readonly DoctorFinding[]> {
-  const told: Told = new Map()
+  const reported: ReportedFailures = new Map()
   return [
     runtime(),
-    await guardedFinding(told, "configuration", () => configuration(wiring)),
-    await guardedFinding(told, "sandbox", () => sandbox(wiring)),
-    await guardedFinding(told, "runner", () => runner(wiring)),
-    await guardedFinding(told, "git", async () => git(wiring)),
-    await guardedFinding(told, "database", () => database(wiring)),
-    await guardedFinding(told, "keys", async () => keys(wiring)),
-    await guardedFinding(told, "model", async () =>
+    await guardedFinding(reported, "configuration", () => configuration(wiring)),
+    await guardedFinding(reported, "sandbox", () => sandbox(wiring)),
+    await guardedFinding(reported, "runner", () => runner(wiring)),
+    await guardedFinding(reported, "git", async () => git(wiring)),
+    await guardedFinding(reported, "database", () => database(wiring)),
+    await guardedFinding(reported, "keys", async () => keys(wiring)),
+    await guardedFinding(reported, "model", async () =>
       (await import("./model-finding.ts")).modelFinding(wiring),
     ),
   ]
 }
 
-/** What was told already, and under which name: the very same failure stands in the way of several looks. */
-type Told = Map<unknown, string>
+/** Failures that a check has reported, with its name: the same failure may stop several checks. */
+type ReportedFailures = Map<unknown, string>
 
 async function guardedFinding(
-  told: Told,
+  reported: ReportedFailures,
   name: string,
-  look: () => Promise<DoctorFinding>,
+  check: () => Promise<DoctorFinding>,
 ): Promise<DoctorFinding> {
   try {
-    return await look()
+    return await check()
   } catch (error) {
-    const before = told.get(error)
-    if (before !== undefined) return warning(name, `not looked at: ${before} comes first`, null)
-    told.set(error, name)
+    const before = reported.get(error)
+    if (before !== undefined) return warning(name, `not checked: fix ${before} first`, null)
+    reported.set(error, name)
     if (!(error instanceof Failure)) return fault(name, messageOf(error), "please report this")
     const { code, message, where, hint } = error.report
     // A message of several lines names the place in each of them.
@@ -74,7 +74,7 @@ async function sandbox(wiring: Wiring): Promise<DoctorFinding> {
   return ok("sandbox", `bubblewrap, without ${missing.join(", ")}`)
 }
 
-/** Takes the whole way a command takes, but for the record: a check must not write history. */
+/** Runs a command through all steps but the recording: a check must not write history. */
 async function runner(wiring: Wiring): Promise<DoctorFinding> {
   const { result } = await (await wiring.unrecordedRunner()).execute(command("true").build())
   if (result.success)
@@ -111,7 +111,7 @@ async function database(wiring: Wiring): Promise<DoctorFinding> {
   const report = store.verify()
   const [first] = report.problems
   if (first !== undefined)
-    return fault("database", `ACODE-SEC-004: ${first.what}`, "`acode audit verify` tells more")
+    return fault("database", `ACODE-SEC-004: ${first.what}`, "`acode audit verify` shows the details")
   return ok("database", `${counted(report.events, "event")}, chain and signatures hold`)
 }
 

@@ -1,9 +1,9 @@
-/** One thing `doctor` looked at. */
+/** The result of one check of `doctor`. */
 export interface DoctorFinding {
   readonly name: string
   readonly status: "ok" | "warning" | "fault"
   readonly message: string
-  /** What to do; only where something is to be done. */
+  /** The next step for the user; null where none is needed. */
   readonly hint: string | null
 }
 

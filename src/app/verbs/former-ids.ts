@@ -10,7 +10,7 @@ import { namesIn } from "../state/storage-use.ts"
 import { type KnownWorkspace, knownWorkspaces } from "../state/workspace-record.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** Where an id that names nothing here is known, and how to get at it; null when no history has it. */
+/** Returns which other history has an id that is unknown here, and how to reach it; null when none has it. */
 export async function whereKnown(wiring: Wiring, typed: string, kind: RecordedKind): Promise<string | null> {
   if (typed === "") return null
   const others = knownWorkspaces(wiring.places).filter(({ standing }) => standing !== "here")
@@ -22,7 +22,7 @@ export async function whereKnown(wiring: Wiring, typed: string, kind: RecordedKi
   return null
 }
 
-/** Each is a database to be opened. */
+/** The limit of histories that are searched: each is a database to open. */
 const othersMax = 100
 
 function wayThere({ standing, key }: KnownWorkspace): string {
@@ -49,14 +49,14 @@ async function idsIn(
 export async function lookInto<Result>(
   wiring: Wiring,
   directory: string,
-  look: (store: Store) => Result,
+  read: (store: Store) => Result,
 ): Promise<Result | null> {
   try {
     const places = { ...partsOfState(directory), stateDirectory: directory }
     using store = openStore({ ...(await wiring.storeOptions()), ...places, readOnly: true })
-    return look(store)
+    return read(store)
   } catch (error) {
-    // Damaged, of another version or of another user: nothing is known of it, and nobody asked for it by name.
+    // Damaged, of another version or of another user: it does not have the id, and the person did not name it.
     if (error instanceof Failure) return null
     throw error
   }

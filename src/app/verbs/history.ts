@@ -19,33 +19,33 @@ import { checkpointId, type RecordedKind, recordedId, unknownId } from "../recor
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** Looking at what was recorded, and answering what waits. A history is null when nothing was ever recorded here. */
+/** Reads what was recorded, and answers open questions. A history is null when nothing was ever recorded here. */
 export interface HistoryVerbs {
-  /** The one id that is meant by a whole id, its beginning or its end; a usage failure says why there is none. */
+  /** Returns the one id that matches a whole id, its beginning or its end; else throws a usage failure. */
   idOf(typed: string, kind: RecordedKind): Promise<string>
   sessions(): Promise<SessionHistory | null>
   executions(): Promise<ExecutionHistory | null>
-  /** The events of one session and the answers to what it asked, oldest first and numbered from 1. */
+  /** Returns the events of a session and the answers to its questions, oldest first and numbered from 1. */
   sessionEvents(id: string): Promise<readonly SessionEvent[]>
-  /** What a session changed in the workspace, counted from the copies of what was there before. */
+  /** Counts what a session changed in the workspace, from the copies of the former contents. */
   diffStat(sessionId: string): Promise<DiffStat>
   approvals(): Promise<ApprovalHistory | null>
-  /** One question, once the history of its session is verified; null when there is none of this id. */
+  /** Returns one question after verifying the history of its session; null when no question has this id. */
   approval(id: string): Promise<ApprovalSummary | null>
-  /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
+  /** Records the user's answer. Throws ACODE-APPR-001 without such a question, -002 when it is no longer open. */
   answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
   evidence(): Promise<EvidenceHistory | null>
-  /** Records that the person who runs acode accepts that the history does not match its anchors. */
+  /** Records that the user accepts a history that does not match its anchors. */
   acceptHistory(reason: string): Promise<AcceptedHistory>
-  /** The directory with what an execution made under protected names; null when it is not there any more. */
+  /** Returns the directory with files that an execution made under protected names; null when it is gone. */
   quarantineOf(executionId: string): string | null
-  /** A path as a person types it, in the form in which evidence knows it. */
+  /** Converts a typed path to the form in which evidence records it. */
   recordedPath(typed: string): string
 }
 
 const noChanges: DiffStat = { files: [], total: { files: 0, added: 0, removed: 0, uncounted: 0 } }
 
-/** The code of an id that fits several things. */
+/** The code for an id that matches several records. */
 const ambiguous = "ACODE-CLI-005"
 
 async function idHere(wiring: Wiring, typed: string, kind: RecordedKind): Promise<string> {
@@ -64,7 +64,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
         return await idHere(wiring, typed, kind)
       } catch (error) {
         if (!(error instanceof Failure) || error.report.code === ambiguous || isIntegrity(error)) throw error
-        // Loaded when it is needed: most ids are known here.
+        // Loaded only here: most ids are known in this history.
         const { whereKnown } = await import("./former-ids.ts")
         const hint = await whereKnown(wiring, typed, kind)
         throw hint === null ? error : new Failure({ ...error.report, hint })
@@ -74,14 +74,14 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     sessions: async () => (await shownStore(wiring))?.sessions ?? null,
     sessionEvents: async id => {
       const store = await shownStore(wiring)
-      // Without its last events a session would be shown as what it was before.
+      // A session without its last events would be shown in an earlier state.
       store?.assertGenuine(id)
       return store === null ? [] : eventsOf(store, id)
     },
     diffStat: async id => {
       const store = await wiring.existingStore()
       if (store === null) return noChanges
-      // Loaded when it is asked for: it brings the schemas of the events along.
+      // Loaded only here: it imports the schemas of the events.
       return (await import("../wiring/diffstat.ts")).sessionDiffStat(wiring, store, id)
     },
     approvals: async () => (await shownStore(wiring))?.approvals ?? null,
@@ -108,7 +108,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     recordedPath: typed => {
       const { path: root } = wiring.root
       const path = readShown(typed)
-      // Bytes that are no UTF-8 would not survive the way through node:path.
+      // Bytes that are not UTF-8 would be lost in node:path.
       if (!path.isWellFormed()) return path
       const inside = relative(root, resolve(root, path))
       return inside === "" ? "." : inside
@@ -116,7 +116,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
   }
 }
 
-/** The history, to be shown; whether it is the one that was anchored is looked at once. */
+/** Opens the history to be shown, and checks once that it matches its anchors. */
 async function shownStore(wiring: Wiring): Promise<Store | null> {
   const store = await wiring.existingStore()
   if (store !== null) onceShown(store)
@@ -135,18 +135,18 @@ function isIntegrity({ report }: Failure): boolean {
   return report.kind === "integrity"
 }
 
-/** Whoever approves here sees what is recorded, and that is not all of it when it is redacted. */
+/** Refuses the answer to a redacted question: the person here sees only the recorded part of it. */
 function assertSeen(asked: ApprovalSummary | null): void {
   if (asked?.state !== "open" || !asked.isRedacted) return
   throw new Failure({
     kind: "denied",
     code: "ACODE-APPR-005",
-    message: `parts of it are not in the record: ${asked.operation}`,
-    hint: "approve it at the terminal that asks, or resume the session at one: it shows all of it",
+    message: `parts of the question were redacted from the record: ${asked.operation}`,
+    hint: "answer at the terminal that asks, or resume the session in one: the prompt shows everything",
   })
 }
 
-/** An answer has a stream of its own, since anybody may give it; its place in the log says when it came. */
+/** Merges events and answers. Answers have streams of their own, since any process may give one. */
 function eventsOf(store: Store, id: string): readonly SessionEvent[] {
   const own = store.log.read(id)
   const answers = own.flatMap(event => {

@@ -4,24 +4,24 @@ import { usualMode } from "../../models/mode.ts"
 import { findServer, type ModelContext } from "../../models/server.ts"
 import { quickLimits } from "../../models/settings.ts"
 import { protocolRows } from "../../provider/protocol.ts"
-import { modelRoom } from "../wiring/session-models.ts"
+import { modelContext } from "../wiring/session-models.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import type { DoctorFinding } from "./diagnosis.ts"
 
 const patienceMs = 2_000
 
-/** Whether a session would find a model here. What is missing is no fault: everything but `run` works without one. */
+/** Checks whether a session would find a model. Without one only `run` fails, so that is a warning and not a fault. */
 export async function modelFinding(wiring: Wiring): Promise<DoctorFinding> {
   const signal = AbortSignal.timeout(patienceMs)
-  const room = { ...(await modelRoom(wiring, () => undefined, signal)), limits: quickLimits }
-  const mode = usualMode(room.config.mode)
-  const told = `mode ${mode}${keysText(room)}`
+  const context = { ...(await modelContext(wiring, () => undefined, signal)), limits: quickLimits }
+  const mode = usualMode(context.config.mode)
+  const settings = `mode ${mode}${keysText(context)}`
   try {
-    const found = await findServer(room, { mode, model: null, consentsNow: null, consented: null })
+    const found = await findServer(context, { mode, model: null, consentsNow: null, consented: null })
     const { server, models } = found
     const there = models === null ? "it does not list its models" : countText(models.length)
-    const message = `${server.protocol} at ${server.endpoint}, ${there}; ${told}`
-    const { name } = room.config.model
+    const message = `${server.protocol} at ${server.endpoint}, ${there}; ${settings}`
+    const { name } = context.config.model
     const isMissing = models?.length === 0 || (name !== null && isUnlisted(name, models ?? []))
     if (!isMissing) return { name: "model", status: "ok", message, hint: null }
     return warning(
@@ -31,11 +31,11 @@ export async function modelFinding(wiring: Wiring): Promise<DoctorFinding> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { code, message, hint } = signal.aborted ? silence(error.report) : error.report
-    return warning(`${code}: ${message}; ${told}`, hint ?? null)
+    return warning(`${code}: ${message}; ${settings}`, hint ?? null)
   }
 }
 
-/** It is this look that was ended, and nobody else: a person would search for who did it. */
+/** Reports a server that did not answer in time, instead of the abort that ended this check. */
 function silence({ code, where }: FailureReport): Pick<FailureReport, "code" | "message" | "hint"> {
   return {
     code,
@@ -48,7 +48,7 @@ function isUnlisted(name: string, models: readonly { readonly name: string }[]):
   return models.length > 0 && !models.some(model => model.name === name || model.name === `${name}:latest`)
 }
 
-/** Whether there is one, never what it is. */
+/** Names the API key variables that are set, never their values. */
 function keysText({ environment }: ModelContext): string {
   return protocolRows
     .flatMap(([, { keyVariable }]) => keyVariable ?? [])

@@ -12,20 +12,20 @@ import { modelSettings } from "../../models/settings.ts"
 import { knownModel } from "../../models/stage-model.ts"
 import type { ListedModel, ModelServer } from "../../provider/server.ts"
 import { userName } from "../user-name.ts"
-import { modelRoom } from "../wiring/session-models.ts"
+import { modelContext } from "../wiring/session-models.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** What the model server offers and can do, outside of any session. */
+/** Questions to the model server outside of any session. */
 export interface ModelVerbs {
   listModels(request: ModelCheckRequest): Promise<ModelListing>
-  /** Tries one out, whatever is known about it. */
+  /** Probes a model, even when its profile is known. */
   probeModel(request: ModelCheckRequest): Promise<ProbedModel>
 }
 
 export interface ModelCheckRequest {
-  /** As `--model` takes it; null is the one a session would use. */
+  /** The value of `--model`; null is the model that a session would use. */
   readonly model: string | null
-  /** What was typed; the configured one otherwise. */
+  /** The typed mode; null for the configured one. */
   readonly mode: Mode | null
   readonly notice: (text: string) => void
   readonly signal: AbortSignal
@@ -41,21 +41,21 @@ export interface ModelListing {
 export interface ProbedModel extends StageModel {
   readonly endpoint: string
   readonly protocol: Protocol
-  /** From the request to the first word. */
+  /** The time from the request to the first word. */
   readonly firstTokenMs: number
   readonly notes: readonly string[]
   readonly externalCalls: ExternalCalls
 }
 
 export function modelVerbs(wiring: Wiring): ModelVerbs {
-  return { listModels: look => list(wiring, look), probeModel: look => probe(wiring, look) }
+  return { listModels: request => list(wiring, request), probeModel: request => probe(wiring, request) }
 }
 
-function list(wiring: Wiring, look: ModelCheckRequest): Promise<ModelListing> {
+function list(wiring: Wiring, request: ModelCheckRequest): Promise<ModelListing> {
   const typed = "`ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst`"
-  return looked(wiring, look, typed, async (found, room) => {
+  return ask(wiring, request, typed, async (found, context) => {
     const { server, models } = found
-    const chosen = chosenOrNull(found, room)
+    const chosen = chosenOrNull(found, context)
     return {
       ...{ endpoint: server.endpoint, protocol: server.protocol },
       models: (models ?? []).map(model => ({ ...model, isChosen: model.name === chosen })),
@@ -63,42 +63,42 @@ function list(wiring: Wiring, look: ModelCheckRequest): Promise<ModelListing> {
   })
 }
 
-function probe(wiring: Wiring, look: ModelCheckRequest): Promise<ProbedModel> {
+function probe(wiring: Wiring, request: ModelCheckRequest): Promise<ProbedModel> {
   const typed = "`acode models probe anthropic/NAME --mode burst`"
-  return looked(wiring, look, typed, async (found, room) => {
+  return ask(wiring, request, typed, async (found, context) => {
     const { server } = found
-    const { name } = chosen(found, room)
-    const { model, notes } = await knownModel(room, server, name, true)
-    const firstTokenMs = await timeToFirstToken(wiring, room, server, model)
+    const { name } = chosen(found, context)
+    const { model, notes } = await knownModel(context, server, name, true)
+    const firstTokenMs = await timeToFirstToken(wiring, context, server, model)
     return { ...model, endpoint: server.endpoint, protocol: server.protocol, firstTokenMs, notes }
   })
 }
 
-/** With what was asked elsewhere, which is told also when nothing comes of it: there is no session to record it. */
-async function looked<Seen>(
+/** Returns an answer with the requests to remote servers. Prints them when it fails: no session records them. */
+async function ask<Answer>(
   wiring: Wiring,
-  look: ModelCheckRequest,
+  request: ModelCheckRequest,
   typed: string,
-  work: (found: FoundServer, room: ModelContext) => Promise<Seen>,
-): Promise<Seen & { readonly externalCalls: ExternalCalls }> {
-  const room = await modelRoom(wiring, look.notice, look.signal)
+  work: (found: FoundServer, context: ModelContext) => Promise<Answer>,
+): Promise<Answer & { readonly externalCalls: ExternalCalls }> {
+  const context = await modelContext(wiring, request.notice, request.signal)
   try {
-    const seen = await work(await consented(() => foundIn(room, look), typed), room)
-    const { externalCalls = noExternalCalls } = room.externalCalls.take()
-    return { ...seen, externalCalls }
+    const answer = await work(await consented(() => foundIn(context, request), typed), context)
+    const { externalCalls = noExternalCalls } = context.externalCalls.take()
+    return { ...answer, externalCalls }
   } finally {
-    printCalls(room.externalCalls.take(), look.notice)
+    printCalls(context.externalCalls.take(), request.notice)
   }
 }
 
-/** A session consents by flags that these commands do not have. */
+/** Replaces the hint of a missing consent: it names flags of a session that these commands do not have. */
 async function consented<Found>(find: () => Promise<Found>, typed: string): Promise<Found> {
   try {
     return await find()
   } catch (error) {
     if (!(error instanceof Failure) || error.report.kind !== "denied" || !isAboutConsent(error.report))
       throw error
-    throw new Failure({ ...error.report, hint: `name who is asked: ${typed}` }, { cause: error })
+    throw new Failure({ ...error.report, hint: `name the provider to ask: ${typed}` }, { cause: error })
   }
 }
 
@@ -106,25 +106,25 @@ function isAboutConsent({ hint }: FailureReport): boolean {
   return hint?.includes("--mode burst --model") === true
 }
 
-async function foundIn(room: ModelContext, { model, mode }: ModelCheckRequest): Promise<FoundServer> {
-  const rules = room.config.mode
+async function foundIn(context: ModelContext, { model, mode }: ModelCheckRequest): Promise<FoundServer> {
+  const rules = context.config.mode
   const meant = mode ?? usualMode(rules)
   checkMode(meant, null, rules)
   const consentsNow = meant === "burst" ? userName() : null
-  return await findServer(room, { mode: meant, model, consentsNow, consented: null })
+  return await findServer(context, { mode: meant, model, consentsNow, consented: null })
 }
 
-/** The one that the executor of a session would use. */
+/** Returns the model that the executor of a session would use. */
 function chosen(found: FoundServer, { config }: ModelContext): ChosenName {
   return chosenModel(found, roleNames(config).executor)
 }
 
-/** A list is of use also where the configured name is not in it. */
-function chosenOrNull(found: FoundServer, room: ModelContext): string | null {
+/** Returns the chosen model of a list; null when the server does not have the configured one. */
+function chosenOrNull(found: FoundServer, context: ModelContext): string | null {
   try {
-    return chosen(found, room).name
+    return chosen(found, context).name
   } catch {
-    // Said by whoever wants to use it.
+    // A session that wants to use it reports this.
     return null
   }
 }

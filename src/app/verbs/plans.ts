@@ -32,13 +32,13 @@ interface AuthorizationRequest {
   readonly approvalId: string | null
 }
 
-/** The approval under which this very plan may run now. Throws E002 or E003 with the reason when there is none. */
+/** Returns the approval under which exactly this plan may run now. Throws E002 or E003 with the reason without one. */
 export function authorizationOf(
   approvals: ApprovalHistory,
   { plan, where, approvalId }: AuthorizationRequest,
   now: number,
 ): PlanApproval {
-  // What was piped in is in no file that is known here.
+  // A plan from standard input has no known file name.
   const file = where === "-" ? "FILE" : shellQuoted(where)
   const refuse = (code: "E002" | "E003", message: string) =>
     new Failure({
@@ -46,7 +46,7 @@ export function authorizationOf(
       code,
       message,
       where,
-      hint: `look at it with \`acode plan show ${file}\`, then \`acode plan approve ${file}\``,
+      hint: `read it with \`acode plan show ${file}\`, then \`acode plan approve ${file}\``,
     })
   const over = (approval: PlanApproval) => {
     const why = whyEnded(approval, now)
@@ -69,7 +69,10 @@ export function authorizationOf(
   const ended = last === undefined ? null : over(last)
   if (ended !== null) throw ended
   const [other] = approvals.plansApproved({ planId: plan.planId })
-  throw refuse("E002", other === undefined ? `nobody has approved this plan (${plan.hash})` : changed(other))
+  throw refuse(
+    "E002",
+    other === undefined ? `this plan has not been approved (${plan.hash})` : changed(other),
+  )
 }
 
 function changed({ planHash, approvedAt }: PlanApproval): string {
@@ -84,7 +87,7 @@ export interface ShownPlanApproval extends PlanApproval {
 
 /** The plan lane: approve exactly this plan, run exactly this plan. */
 export interface PlanVerbs {
-  /** Records it after `show` was given what the plan could reach. */
+  /** Records the approval, after `show` has received what the plan could reach. */
   approvePlan(plan: Plan, forMs: number, show: (reach: string) => void): Promise<PlanApproval>
   /** Approvals of plans, newest first. */
   planApprovals(): Promise<readonly ShownPlanApproval[]>
@@ -95,13 +98,13 @@ export interface PlanVerbs {
 
 export interface PlanRunRequest {
   readonly plan: Plan
-  /** Where it was read from, for messages. */
+  /** The place the plan was read from, for messages. */
   readonly where: string
-  /** Which approval is meant; null for any that fits. */
+  /** The approval to use; null for any that matches. */
   readonly approvalId: string | null
   readonly watcher: PlanWatcher
   readonly signal: AbortSignal
-  /** Whether somebody is there to be asked, and how. */
+  /** True when a person can answer `prompt`. */
   readonly isInteractive: boolean
   readonly prompt: ApprovalPrompt
   readonly notice: (text: string) => void
@@ -218,7 +221,7 @@ function deskOf(
       clock: wiring.clock,
       timeoutMs,
     },
-    // A plan run is never taken up again, so a question that stays open would never be of use.
+    // A plan run is never resumed, so the answer to an open question would never be used.
     whenNobody: "deny",
   })
 }

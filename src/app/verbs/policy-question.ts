@@ -3,7 +3,7 @@ import { type PathOperation, pathOperations } from "../../domain/effect.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { PolicyQuestion } from "./policy-questions.ts"
 
-/** Reads one JSON line. Properties that mean nothing here are left alone, so that a list may carry notes. */
+/** Parses one JSON line. Unknown properties are ignored, so that a list may contain notes. */
 export function readQuestion(line: string): PolicyQuestion {
   const value = objectIn(line)
   const forms = ["command", "argv", "path"].filter(name => value[name] !== undefined)
@@ -12,19 +12,20 @@ export function readQuestion(line: string): PolicyQuestion {
   if (typeof command === "string") return { command }
   if (Array.isArray(argv)) return { argv: programIn(argv) }
   if (typeof path === "string") return { path, op: operationIn(op) }
-  throw malformed(forms[0] === "argv" ? "argv is no list" : `${forms[0]} is no string`)
+  throw malformed(forms[0] === "argv" ? "argv is not a list" : `${forms[0]} is not a string`)
 }
 
 function operationIn(op: unknown): PathOperation {
   const operation = pathOperations.find(name => name === op)
   if (operation !== undefined) return operation
-  const given = typeof op === "string" ? `"${printable(op)}" is no operation` : "a path needs an operation"
+  const given =
+    typeof op === "string" ? `"${printable(op)}" is not an operation` : "a path needs an operation"
   throw malformed(`${given}; one of ${pathOperations.join(", ")}`)
 }
 
 function programIn(argv: readonly unknown[]): readonly string[] {
   const words = argv.filter(word => typeof word === "string")
-  if (words.length < argv.length) throw malformed("argv holds something that is no string")
+  if (words.length < argv.length) throw malformed("argv contains a value that is not a string")
   if (words[0] === undefined || words[0] === "") throw malformed("argv names no program")
   return words
 }

@@ -5,7 +5,7 @@ import { locate } from "../../workspace/files/pinned-name.ts"
 import type { WiredPolicy } from "../wiring/policy.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** A string for a shell, a program with its arguments, or something to be done to a path. */
+/** A string for a shell, a program with its arguments, or an operation on a path. */
 export type PolicyQuestion =
   | { readonly command: string }
   | { readonly argv: readonly string[] }
@@ -17,7 +17,7 @@ export interface PolicyQuestions {
   answer(question: PolicyQuestion): Promise<PolicyAnswer>
 }
 
-/** Answers what is decided at the root of the workspace, outside any plan: by the rules, the defaults and `--yes`. */
+/** Answers for commands at the root of the workspace, outside any plan: by the rules, the defaults and `--yes`. */
 export function policyQuestions(wiring: Wiring): PolicyQuestions {
   let loaded: Promise<WiredPolicy> | null = null
   const policy = () => {
@@ -36,14 +36,14 @@ export function policyQuestions(wiring: Wiring): PolicyQuestions {
   }
 }
 
-/** On the path as it is typed and on where it leads. */
+/** Decides on the typed path and on the path it leads to. */
 async function answerPath({ root }: Wiring, policy: WiredPolicy, path: string, operation: PathOperation) {
   const options = await policy.optionsFor([])
   const asTyped = checkPath(path, operation, policy.rules, options)
   if (asTyped.decision === "deny") return asTyped
   const place = placeOf(() => locate(root, path).relative)
   if ("refused" in place) return place.refused
-  // A symlink is deleted itself; everything else happens to what it points to.
+  // Deleting a symlink removes the link itself; every other operation follows it.
   if (place.path === null || operation === "delete") return asTyped
   const asFound = checkPath(place.path, operation, policy.rules, options)
   return asFound.decision === "allow" ? asTyped : asFound
@@ -51,14 +51,14 @@ async function answerPath({ root }: Wiring, policy: WiredPolicy, path: string, o
 
 type Place = { readonly path: string | null } | { readonly refused: PolicyAnswer }
 
-/** Where a path leads; what the workspace would not open is refused whatever the rules say. */
+/** Returns where a path leads; a path that the workspace would not open is refused whatever the rules say. */
 function placeOf(find: () => string): Place {
   try {
     return { path: find() }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const rule = refusals[error.report.code]
-    // It may be missing or unreadable: that is for whoever opens it, and no decision.
+    // It may be missing or unreadable: that is an error of the later operation, not a decision.
     if (rule === undefined) return { path: null }
     return { refused: { decision: "deny", confined: false, rule, reason: error.message } }
   }

@@ -17,21 +17,21 @@ import { userName } from "../user-name.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import { type CheckpointSummary, checkpointSummaries, keptCopies, summaryOf } from "./checkpoint-summary.ts"
 
-/** Undoing what sessions changed, and bringing back what undoing, recovering and restoring replaced. */
+/** Undoes what sessions changed, and restores what an undo, a recovery or a restore replaced. */
 export interface RestoreVerbs {
-  /** What undoing a session would do; changes nothing. */
+  /** Returns what undoing a session would do; changes nothing. */
   previewUndo(sessionId: string, stopping: AbortSignal): Promise<UndoPlan>
-  /** Undoes what only acode itself can have written, and of the rest the paths in `also`. */
+  /** Undoes changes that only acode can have written, and those to the paths in `also`. */
   undo(sessionId: string, also: SeenContents, stopping: AbortSignal): Promise<Undone>
-  /** Newest first. */
+  /** Lists checkpoints, newest first. */
   checkpoints(): Promise<readonly CheckpointSummary[]>
-  /** Copies of what undoing or recovering a session replaced, oldest first. */
+  /** Lists the copies of files that undoing or recovering a session replaced, oldest first. */
   keptCopies(sessionId: string): Promise<readonly CheckpointSummary[]>
-  /** A checkpoint with everything that is in it. */
+  /** Returns a checkpoint with its contents. */
   checkpoint(id: string): Promise<{ readonly summary: CheckpointSummary; readonly checkpoint: Checkpoint }>
-  /** What restoring some paths of a checkpoint, or all, would do; changes nothing. */
+  /** Returns what restoring some or all paths of a checkpoint would do; changes nothing. */
   previewRestore(id: string, paths: readonly string[], stopping: AbortSignal): Promise<RestorePreview>
-  /** Restores what was left as it is, and of the rest the paths in `also`. */
+  /** Restores paths that hold what was left there, and the changed paths in `also`. */
   restoreCheckpoint(
     id: string,
     preview: RestorePreview,
@@ -40,16 +40,16 @@ export interface RestoreVerbs {
   ): Promise<Restored>
 }
 
-/** What paths held when a person agreed that they are replaced: nothing else is. */
+/** The contents that a person agreed to replace: other contents are not replaced. */
 type SeenContents = ReadonlyMap<string, string | null | undefined>
 
 export interface RestorePreview {
   readonly remove: readonly string[]
   readonly write: readonly string[]
-  /** Paths that hold something else than what was left there; those of directories end with a slash. */
+  /** Paths whose content is not what was left there; those of directories end with a slash. */
   readonly doubts: readonly PathReason[]
   readonly found: SeenContents
-  /** The mode that each directory has now; null for none. */
+  /** The present mode of each directory; null where there is none. */
   readonly modes: ReadonlyMap<string, number | null>
 }
 
@@ -57,7 +57,7 @@ export function restoreVerbs(wiring: Wiring): RestoreVerbs {
   return {
     previewUndo: async (id, stopping) => {
       wiring.stopping = stopping
-      // Only reads, so that it works where nothing can be written.
+      // Only reads, so that it works on a read-only disk.
       const store = (await wiring.existingStore()) ?? (await wiring.store())
       return (await undoOf(wiring, store, id)).plan
     },
@@ -95,22 +95,22 @@ async function undoOf(wiring: Wiring, store: Store, sessionId: string) {
   const others = otherSessions(store, sessionId)
   const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others }
   const events = store.log.read(sessionId)
-  // What such a call changed is written down when it is settled, and an undo is recorded as one of everything.
+  // The changes of an open call are recorded when it is settled, and an undo always covers every change.
   if (openCalls(events).length > 0)
     throw undoFailure(
       "ACODE-UNDO-003",
-      "it is in the middle of a call",
+      "a call of the session is still open",
       sessionId,
-      "`acode resume` goes on with it, `acode cancel` ends it; then it can be undone",
+      "`acode resume` continues the session, `acode cancel` ends it; then it can be undone",
     )
   for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
   const plan = await planUndo(parts, events)
-  // Also when all is back already: an undo that died before it was recorded is finished by the next one.
+  // Files may be restored already: an undo that died before it was recorded is finished by the next one.
   if (plan.isEmpty) throw nothingToUndo(store, sessionId)
   return { parts, plan }
 }
 
-/** Only what was written behind the beginning of the session can stand on it. */
+/** Returns the events of all other sessions: a later one may depend on changes of this session. */
 function otherSessions({ sessions, log }: Store, sessionId: string) {
   return sessions
     .list({})
@@ -121,11 +121,11 @@ function otherSessions({ sessions, log }: Store, sessionId: string) {
 function nothingToUndo(store: Store, sessionId: string): Failure {
   const undoneAt = store.sessions.find(sessionId)?.undoneAt ?? null
   return undoneAt === null
-    ? undoFailure("ACODE-UNDO-001", "the session changed nothing that is left", sessionId)
-    : undoFailure("ACODE-UNDO-002", `it was undone at ${undoneAt}`, sessionId)
+    ? undoFailure("ACODE-UNDO-001", "there is nothing left to undo", sessionId)
+    : undoFailure("ACODE-UNDO-002", `the session was undone at ${undoneAt}`, sessionId)
 }
 
-/** Holds the workspace and the session while files are restored; what was done is in the log afterwards. */
+/** Undoes a session and records it. Holds the leases of workspace and session meanwhile. */
 function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Promise<Undone> {
   return driving(wiring, sessionId, async session => {
     const { parts, plan } = await undoOf(wiring, await wiring.store(), sessionId)
@@ -197,11 +197,11 @@ async function previewRestore(wiring: Wiring, id: string, named: readonly string
 interface ChosenPaths {
   readonly paths: readonly string[]
   readonly directories: readonly string[]
-  /** Directories that come and go with the paths in them, where they are as they were left. */
+  /** Unchanged directories around the chosen paths, which are created and removed together with them. */
   readonly around: readonly string[]
 }
 
-/** Everything in it, or the named paths and what is below them. */
+/** Returns all paths of a checkpoint, or the named ones and everything below them. */
 function chosenPaths(checkpoint: Checkpoint, named: readonly string[]): ChosenPaths {
   const left = [...(checkpoint.kept?.leavesDirectories.keys() ?? [])]
   const allDirectories = [...new Set([...checkpoint.directories.map(({ path }) => path), ...left])]
@@ -283,7 +283,7 @@ function undoFailure(
   code: ErrorCode,
   message: string,
   where: string,
-  hint = "`acode session show` tells what a session changed",
+  hint = "`acode session show` lists what a session changed",
 ): Failure {
   return new Failure({ kind: "general", code, message, where, hint })
 }

@@ -7,20 +7,20 @@ import type { Checkpoints } from "../../workspace/checkpoint/contract.ts"
 import { checkpointsOf } from "../state/kept-copies.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** Which sessions go. */
+/** The sessions to remove. */
 export interface SessionPruning {
   readonly olderThanMs: number
   readonly trustsClock: boolean
-  /** So many of the newest stay, however old they are. */
+  /** The number of newest sessions that stay, however old they are. */
   readonly keep: number
-  /** Also those that wait for an answer or can still be undone. */
+  /** True to remove also sessions that wait for an answer or can still be undone. */
   readonly isForced: boolean
   readonly isDryRun: boolean
 }
 
 export interface PrunedSessions extends ObservedTime {
   readonly removed: readonly PrunedSession[]
-  /** Old enough, and why they stay. */
+  /** Sessions that are old enough and stay nevertheless, each with the reason. */
   readonly left: readonly { readonly id: string; readonly reason: string }[]
   readonly freedBytes: number
 }
@@ -29,11 +29,11 @@ export interface PrunedSession {
   readonly id: string
   readonly goal: string
   readonly startedAt: string
-  /** It could have been undone until now. */
+  /** True when the session could have been undone until now. */
   readonly wasUndoable: boolean
 }
 
-/** Removes old sessions behind a tombstone, and the copies for undo that only they need. */
+/** Replaces old sessions by a tombstone, and removes the copies for undo that only they need. */
 export async function pruneOldSessions(wiring: Wiring, request: SessionPruning): Promise<PrunedSessions> {
   const store = await wiring.existingStore()
   if (store === null) return { removed: [], left: [], freedBytes: 0, ...nothingSeen(wiring) }
@@ -62,8 +62,8 @@ export async function pruneOldSessions(wiring: Wiring, request: SessionPruning):
 }
 
 /**
- * Copies before calls of sessions that are gone, also those that an acode that died had not come to remove; none while
- * a session is there whose history was changed.
+ * Returns copies that belong to no session, also those that a dying acode left. None while there is a session whose
+ * history was changed, because it may need any of them.
  */
 function orphans(store: Store, checkpoints: Checkpoints): readonly string[] {
   const needed = store.noteChanged(
@@ -86,7 +86,7 @@ function chosen(
     .slice(keep)
     .filter(({ id }) => (ends.get(id) ?? firstYoung) < firstYoung)
   const judged = old.map(session => {
-    // Read to the end: a query that is left half way keeps the database from being made smaller.
+    // Read to the end: an open query prevents SQLite from shrinking the database.
     const copies = store.noteChanged(() => [...checkpointsOf(store.log, session.id)])
     if (copies === null)
       return { session, wasUndoable: false, reason: "its history was changed outside acode" }

@@ -19,39 +19,41 @@ import { removeTree, sweepOrphans } from "../wiring/upkeep.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
 export interface FreeingRequest {
-  /** How much may be left; null for the configured limit. */
+  /** The size to reach; null for the configured limit. */
   readonly toBytes: number | null
-  /** Also copies of what undo, recovery or a restore replaced, after everything else. */
+  /** True to remove, after everything else, copies of files that undo, recovery or a restore replaced. */
   readonly takesKept: boolean
   readonly isDryRun: boolean
 }
 
 export interface FreedStorage {
   readonly beforeBytes: number
-  /** For a dry run what is left at most. */
+  /** The remaining size; for a dry run an upper bound. */
   readonly afterBytes: number
   readonly targetBytes: number
-  /** Oldest first, and last of all what was replaced. */
+  /** The removed entries, oldest first, and copies of replaced files at the end. */
   readonly removed: readonly FreedThing[]
-  /** Copies of what undo, recovery or a restore replaced that nobody asked to remove. */
+  /**
+   * Copies of files that undo, recovery or a restore replaced, which stay because the request does not include them.
+   */
   readonly keptLeft: readonly KeptCheckpoint[]
 }
 
-/** One thing that went, and what is lost with it. */
+/** One removed entry, and what is lost with it. */
 export interface FreedThing {
   readonly kind: "copies" | "quarantine" | "execution" | "session" | "kept"
   readonly id: string
-  /** About. */
+  /** The approximate size. */
   readonly bytes: number
-  /** Sessions that cannot be undone any more. */
+  /** Sessions that can no longer be undone. */
   readonly undoLost: readonly string[]
-  /** What of a person's files it holds; null for all else. */
+  /** The copy of a person's files; null for every other entry. */
   readonly kept: KeptCheckpoint | null
 }
 
 /**
- * Removes the oldest of everything that is kept until no more than the target is left. Copies of what undo, recovery or
- * a restore replaced stay unless they are asked for, and go last then.
+ * Removes the oldest entries until the storage is within the target. Copies of files that undo, recovery or a restore
+ * replaced stay unless the request includes them, and are removed last.
  */
 export async function freeStorage(wiring: Wiring, request: FreeingRequest): Promise<FreedStorage> {
   const { totalBytesMax } = toStorageSettings((await wiring.config()).values)
@@ -66,7 +68,7 @@ export async function freeStorage(wiring: Wiring, request: FreeingRequest): Prom
   const forecast = request.isDryRun ? foreseen(parts, beforeBytes, targetBytes) : null
   const removed = forecast?.removed ?? (await freeTo(parts, targetBytes))
   const keptLeft = request.takesKept ? [] : keptIds(checkpoints).map(id => keptCheckpoint(checkpoints, id))
-  // With the database the files go that SQLite needs beside it: only what stays is counted.
+  // Closing the database removes SQLite's temporary files, which do not count.
   wiring.closeStore()
   const afterBytes = forecast?.afterBytes ?? storageUse(wiring.places, totalBytesMax).usedBytes
   return { beforeBytes, afterBytes, targetBytes, removed, keptLeft }
@@ -74,7 +76,7 @@ export async function freeStorage(wiring: Wiring, request: FreeingRequest): Prom
 
 type Foreseen = Pick<FreedStorage, "removed" | "afterBytes">
 
-/** Chooses as freeing does, round by round, and promises no more than is sure to become free. */
+/** Simulates freeing round by round, and predicts only the bytes that certainly become free. */
 function foreseen(parts: Parts, beforeBytes: number, targetBytes: number): Foreseen {
   const things = thingsOf(parts)
   const first = enough(things, beforeBytes - targetBytes)
@@ -86,11 +88,11 @@ function foreseen(parts: Parts, beforeBytes: number, targetBytes: number): Fores
     const removed = [...found.removed, ...more]
     found = { removed, afterBytes: beforeBytes - sureBytes(parts, removed) }
   }
-  // The first round may be enough after all: then nothing more goes than down to the target.
+  // The first round may be enough: then nothing beyond the target is removed.
   return firstBytes > targetBytes ? { ...found, afterBytes: Math.max(found.afterBytes, targetBytes) } : found
 }
 
-/** At least how much goes with them: of files what they take, of the history what trying it out says. */
+/** Returns a lower bound of the freed bytes: the size of files, and for the history the result of a trial run. */
 function sureBytes({ store }: Parts, things: readonly FreedThing[]): number {
   const files = things.filter(({ kind }) => kind !== "session" && kind !== "execution")
   const bytes = files.reduce((sum, thing) => sum + thing.bytes, 0)
@@ -106,7 +108,7 @@ async function freeTo(found: Parts, targetBytes: number): Promise<readonly Freed
   const use = () => storageUse(wiring.places, 0).usedBytes - bytesBeside(databasePath)
   using _ = holdWorkspace({ leases: parts.store.leases, owner: processIdentity() })
   await sweepOrphans(wiring)
-  // Sizes are estimates until the file system has given the room back, so it is looked at again after each round.
+  // Sizes are estimates until the file system has freed the blocks, so they are measured again after each round.
   for (let round = 0; round < roundsMax && use() > targetBytes; round++) {
     const gone = remove(parts, enough(thingsOf(parts), use() - targetBytes), databaseBytes)
     if (gone.length === 0) break
@@ -116,14 +118,14 @@ async function freeTo(found: Parts, targetBytes: number): Promise<readonly Freed
   return removed
 }
 
-/** What SQLite keeps beside the database while it is open. */
+/** Returns the size of the files that SQLite keeps beside an open database. */
 function bytesBeside(databasePath: string): number {
   return bytesAt(`${databasePath}-wal`) + bytesAt(`${databasePath}-shm`)
 }
 
 /**
- * On a full disk nothing can be written, not even who holds the workspace; but then nobody can begin to work in it
- * either. So the oldest files go without that, where nobody works already.
+ * Makes room for writing on a full disk, where not even the lease of the workspace can be written. The oldest files are
+ * removed without the lease if no process holds it: no other process can take it on a full disk.
  */
 async function roomToWrite(parts: Parts): Promise<readonly FreedThing[]> {
   try {
@@ -139,7 +141,7 @@ async function roomToWrite(parts: Parts): Promise<readonly FreedThing[]> {
   }
 }
 
-/** Enough for the files that SQLite needs beside the database. */
+/** The free space that SQLite needs for its files beside the database. */
 const roomBytes = 4 * 1024 * 1024
 
 function isDriven({ exitCode, owner }: SessionSummary): boolean {
@@ -153,19 +155,19 @@ interface Parts {
   readonly store: Store
   readonly checkpoints: Checkpoints
   readonly takesKept: boolean
-  /** Sessions and executions that could not be removed, as their history was changed or somebody works on them. */
+  /** Sessions and executions that could not be removed: their history was changed, or a process works on them. */
   readonly unremovable: Set<string>
 }
 
-/** A thing at its place in the log. */
+/** An entry at its position in the log. */
 interface Placed {
   readonly position: number
   readonly thing: FreedThing
-  /** For copies: the checkpoints. */
+  /** The checkpoints of an entry that consists of copies. */
   readonly checkpoints: readonly string[]
 }
 
-/** Everything that can go, in this order: oldest first by the log; nothing of a session that has not ended. */
+/** Returns all removable entries, oldest first by the log; none of a session that has not ended. */
 function thingsOf(parts: Parts): readonly FreedThing[] {
   const { store, checkpoints } = parts
   const all = store.sessions.list({})
@@ -174,7 +176,7 @@ function thingsOf(parts: Parts): readonly FreedThing[] {
   const records = store.upkeep.records().filter(({ id }) => !unfinished.has(id) && !parts.unremovable.has(id))
   const positions = new Map(records.map(({ id, position }) => [id, position]))
   const placed = [
-    // Half a position later: a session's copies go before the session itself.
+    // Half a position later: a session's copies are removed before the session itself.
     ...records.map(({ position, ...thing }) => placedAt(position + 0.5, { ...thing, ...noCost })),
     ...quarantined(parts, positions),
     ...copies(parts, sessions, positions),
@@ -199,7 +201,7 @@ function quarantined({ wiring, store }: Parts, positions: ReadonlyMap<string, nu
 
 const noCost = { undoLost: [], kept: null }
 
-/** The copies of each session as one thing, and each of the others on its own. */
+/** Returns the copies of each session as one entry, and every other copy as its own entry. */
 function copies(
   { wiring, store, checkpoints }: Parts,
   sessions: readonly SessionSummary[],
@@ -223,7 +225,7 @@ function copies(
   return [...ofSessions, ...others]
 }
 
-/** After everything else, in the order in which they were made. */
+/** Returns the copies that are removed last, in the order in which they were made. */
 function keptThings({ checkpoints, takesKept }: Parts, unfinished: ReadonlySet<string>): readonly Placed[] {
   if (!takesKept) return []
   return keptIds(checkpoints).flatMap(id => {
@@ -238,10 +240,10 @@ function keptIds(checkpoints: Checkpoints): readonly string[] {
   return checkpoints.ids().filter(isKeptCheckpoint).toSorted()
 }
 
-/** Returns those that are really gone. */
+/** Removes entries and returns those that are gone now. */
 function remove(parts: Parts, things: readonly FreedThing[], databaseBytes: number): readonly FreedThing[] {
   const { store } = parts
-  // Files first: they need no room to be removed, which the history does.
+  // Files first: removing from the history needs free space, removing files does not.
   const files = removeFiles(parts, things)
   const executions = new Set(idsOf(things, "execution"))
   const pruned = new Set([
@@ -269,7 +271,7 @@ function removeFiles(
   return [...asked.filter(thing => copiesOf(thing).some(id => gone.has(id))), ...quarantine]
 }
 
-/** The first of them that are so much together. */
+/** Returns the first entries whose sizes add up to the wanted bytes. */
 function enough(things: readonly FreedThing[], bytesWanted: number): readonly FreedThing[] {
   const chosen: FreedThing[] = []
   let bytes = 0

@@ -6,18 +6,18 @@ import type { Wiring } from "../wiring/wire.ts"
 import type { PrunedSessions, SessionPruning } from "./session-pruning.ts"
 import type { FreedStorage, FreeingRequest } from "./storage-freeing.ts"
 
-/** Keeping what acode stores small. */
+/** Shows and reduces the storage that acode uses. */
 export interface StorageVerbs {
-  /** Removes finished executions behind a tombstone. */
+  /** Replaces finished executions by a tombstone. */
   pruneRuns(which: AgedRequest | { readonly runId: string }): Promise<Pruned>
   pruneSessions(which: SessionPruning): Promise<PrunedSessions>
-  /** What is kept takes how much of the disk. */
+  /** Returns how much of the disk each part of the state uses. */
   storage(): Promise<StorageUse>
-  /** Removes the oldest of what is kept. */
+  /** Removes the oldest entries. */
   freeStorage(request: FreeingRequest): Promise<FreedStorage>
 }
 
-/** What is older than an age, counted from the time that is known to have passed or from the clock. */
+/** A request for entries older than an age, by the time known to have passed or by the clock. */
 export interface AgedRequest {
   readonly olderThanMs: number
   readonly trustsClock: boolean
@@ -25,7 +25,7 @@ export interface AgedRequest {
 
 export interface Pruned extends ObservedTime {
   readonly ids: readonly string[]
-  /** By which the database became smaller. */
+  /** The bytes by which the database shrank. */
   readonly freedBytes: number
 }
 
@@ -36,7 +36,7 @@ export function storageVerbs(wiring: Wiring): StorageVerbs {
       return storageUse(wiring.places, totalBytesMax)
     },
     freeStorage: async request => (await import("./storage-freeing.ts")).freeStorage(wiring, request),
-    // Loaded when it is used: it brings the checkpoints along.
+    // Loaded only here: it imports the checkpoints.
     pruneSessions: async which => (await import("./session-pruning.ts")).pruneOldSessions(wiring, which),
     pruneRuns: async which => {
       const store = await wiring.existingStore()

@@ -14,17 +14,17 @@ import type { Wiring } from "../wiring/wire.ts"
 import { lookInto } from "./former-ids.ts"
 
 export interface AdoptedWorkspace extends KnownWorkspace {
-  /** The key of what was recorded here before; null when nothing was. */
+  /** The key of the state that was recorded here before; null when there was none. */
   readonly setAside: string | null
 }
 
-/** Makes other state that of this workspace. The caller has the lock of the directory of all of them. */
+/** Makes the state of a former workspace that of this one. The caller holds the lock of all state directories. */
 export async function adopt(wiring: Wiring, named: KnownWorkspace): Promise<AdoptedWorkspace> {
   const { places } = wiring
   assertStateOutside(places, wiring.root.path)
   await assertIdle(wiring, named)
   const setAside = hasHistory(places.databasePath) ? await setPresentAside(wiring) : null
-  // Without a history nothing in it is worth keeping.
+  // State without a history holds nothing worth keeping.
   rmSync(places.stateDirectory, { recursive: true, force: true })
   renameSync(named.directory, places.stateDirectory)
   writeRecord(places.stateDirectory, { ...directoryIdentity(wiring.root.path), madeAt: named.madeAt })
@@ -32,8 +32,8 @@ export async function adopt(wiring: Wiring, named: KnownWorkspace): Promise<Adop
 }
 
 /**
- * Moves what was recorded here away, as the history of a former workspace. Its head is anchored at its new place first:
- * else the other history would have to answer for it. Gives its key.
+ * Moves this workspace's history aside, as that of a former workspace, and returns its key. Its head is anchored at the
+ * new place first: otherwise the anchor would be missing in the adopted history.
  */
 async function setPresentAside(wiring: Wiring): Promise<string> {
   const { stateDirectory, workspacesDirectory } = wiring.places
@@ -44,21 +44,21 @@ async function setPresentAside(wiring: Wiring): Promise<string> {
   const place = join(workspacesDirectory, key)
   const store = await wiring.store()
   if (store.executions.stats().running > 0) throw isWorking(wiring.root.path)
-  // Refuses where somebody works here.
+  // Throws while another process works here.
   holdWorkspace({ leases: store.leases, owner: processIdentity() })[Symbol.dispose]()
   wiring.closeStore()
   const moving = openStore({ ...(await wiring.storeOptions()), stateDirectory: place })
   try {
     moving.anchor()
   } finally {
-    // Before the files get another name: SQLite removes those beside the database by name.
+    // Before the files are renamed: SQLite removes its files beside the database by name.
     moving[Symbol.dispose]()
   }
   renameSync(stateDirectory, place)
   return key
 }
 
-/** A history that a process writes to cannot be moved under it. One that cannot be read is moved as it is. */
+/** Throws while a process works on the history. One that cannot be read is moved as it is. */
 async function assertIdle(wiring: Wiring, { directory, root }: KnownWorkspace): Promise<void> {
   const isDriven =
     (await lookInto(wiring, directory, store =>
@@ -71,7 +71,7 @@ function isWorking(root: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-CLI-002",
-    message: `somebody works in ${oneLine(shownPath(root), 200)} now`,
-    hint: "try again when that has ended",
+    message: `another process is working in ${oneLine(shownPath(root), 200)}`,
+    hint: "try again when it has finished",
   })
 }

@@ -9,23 +9,23 @@ import type { Wiring } from "../wiring/wire.ts"
 import type { AdoptedWorkspace } from "./workspace-adoption.ts"
 
 export interface ListedWorkspace extends KnownWorkspace {
-  /** The key, by the name that every listing has for it. */
+  /** The key, under the property name that every listing uses. */
   readonly id: string
   readonly bytes: number
 }
 
 /** The state of all workspaces of this user, for directories that were moved or removed. */
 export interface WorkspaceVerbs {
-  /** All, or those that stand so. */
+  /** Lists all workspaces, or those with one of these standings. */
   workspaces(...standings: readonly KnownWorkspace["standing"][]): Promise<readonly ListedWorkspace[]>
-  /** How to get back the history of what was this workspace before it was moved or made anew; null without one. */
+  /** Returns how to adopt the history of this workspace from before it was moved or recreated; null without one. */
   formerHistory(): Promise<string | null>
   /**
-   * Makes the state of a directory that is gone the state of this workspace. What this one has recorded itself is set
-   * aside as that of a former workspace, and can be adopted in turn.
+   * Makes the state of a directory that is gone the state of this workspace. This workspace's own state is set aside as
+   * that of a former workspace, and can be adopted in turn.
    */
   adoptWorkspace(typed: string): Promise<AdoptedWorkspace>
-  /** Removes the state of a directory that is gone. Gives how much that freed. */
+  /** Removes the state of a directory that is gone. Returns its size. */
   forgetWorkspace(typed: string): Promise<ListedWorkspace>
 }
 
@@ -41,7 +41,7 @@ export function workspaceVerbs(wiring: Wiring): WorkspaceVerbs {
     formerHistory: async () => formerHistory(places, wiring.root.path),
     adoptWorkspace: async typed => {
       const named = former(all(), typed, "adopted")
-      // Loaded when it is used: it brings along what holds a workspace.
+      // Loaded only here: it imports the leases of workspaces.
       const { adopt } = await import("./workspace-adoption.ts")
       return await locked(() => adopt(wiring, named))
     },
@@ -56,7 +56,7 @@ function withSize(known: KnownWorkspace): ListedWorkspace {
   return { id: known.key, ...known, bytes: bytesAt(known.directory) }
 }
 
-/** The one that was typed: its key, or a beginning or an end of it that no other has. */
+/** Returns the workspace whose key is typed whole, or as a beginning or an end that no other key has. */
 function former(all: readonly KnownWorkspace[], typed: string, what: string): KnownWorkspace {
   const exact = all.filter(({ key }) => key === typed)
   const found =
@@ -64,7 +64,7 @@ function former(all: readonly KnownWorkspace[], typed: string, what: string): Kn
   const [named] = found
   if (named === undefined || found.length > 1)
     throw usage(
-      `${found.length === 0 ? "no workspace" : `${found.length} workspaces`} of which the key begins or ends with "${oneLine(typed, 80)}"`,
+      `"${oneLine(typed, 80)}" matches the key of ${found.length === 0 ? "no workspace" : `${found.length} workspaces`}`,
       "`acode workspace list` shows the keys",
     )
   if (named.standing === "gone" || named.standing === "aside") return named

@@ -4,7 +4,7 @@ import type { SessionSummary } from "../../store/session/contract.ts"
 import type { ApprovalPrompt } from "../approval-desk.ts"
 import type { ModelChoice } from "./provider.ts"
 
-/** Who is there while it works: which model, who answers, who watches, who may stop it. */
+/** The surroundings of a running session: its model, who answers questions, who watches, and who may stop it. */
 export interface AgentSurface {
   readonly model: ModelChoice
   readonly isInteractive: boolean
@@ -16,6 +16,8 @@ export interface AgentSurface {
   readonly stopping: Stopping
   /** Waits for the workspace instead of refusing. */
   readonly waits: boolean
-  /** Told again and again while it waits: for whom, null when that one is just leaving. */
+  /**
+   * Called repeatedly while it waits for the workspace, with the current holder; null when that one is releasing it.
+   */
   readonly onWaiting?: (owner: Pick<SessionSummary, "id" | "owner"> | null) => void
 }

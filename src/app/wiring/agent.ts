@@ -41,7 +41,7 @@ import type { Wiring } from "./wire.ts"
 
 export interface WiredAgent extends AsyncDisposable {
   readonly parts: AgentParts
-  /** The first events of this process: the session starts, or goes on. */
+  /** Appends the first events of this process: the session starts or continues. */
   begin(events: readonly NewEvent[]): void
 }
 
@@ -49,11 +49,11 @@ export interface AgentSession {
   readonly driven: DrivenSession
   readonly settings: PipelineSettings
   readonly isResumed: boolean
-  /** What its events say, where that was looked at already. */
+  /** The state that follows from its events, where a caller has folded them already. */
   readonly known?: PipelineState
 }
 
-/** Puts one driven session together. */
+/** Constructs everything that one driven session needs. */
 export async function wireAgent(
   wiring: Wiring,
   { driven, settings, isResumed, known }: AgentSession,
@@ -77,7 +77,7 @@ export async function wireAgent(
     ...{ isResumed, root: wiring.root.path },
     redactText: text => redactor.redactText(text),
   })
-  // As a part of the tree it would make every verification stale, and a replay another request than the recorded one.
+  // As part of the tree it would make each verification stale, and requests of a replay differ from the recorded ones.
   if (model.recordingFile !== null) wiring.ownOutputs.add(model.recordingFile)
   const parts: AgentParts = {
     ...{ session, workspace, checkpoints, artifacts, executions },
@@ -114,7 +114,7 @@ export async function wireAgent(
   }
 }
 
-/** No request waits for an index that is missing: it is made by the first tool that asks it. */
+/** Returns access to the code index. No request waits for a missing index: the first tool that asks it builds it. */
 function codeParts(
   wiring: Wiring,
   { code: { enabled } }: Config,
@@ -129,7 +129,7 @@ function codeParts(
   }
 }
 
-/** The first call makes it: a gate needs to know about the sandbox, and a model can be asked without it. */
+/** Returns a gate that the first call constructs: it needs the probed sandbox, which a model request does not. */
 function gateWhenNeeded(wire: () => Promise<Gate>): Gate {
   let wired: Promise<Gate> | null = null
   return {
@@ -140,12 +140,12 @@ function gateWhenNeeded(wire: () => Promise<Gate>): Gate {
   }
 }
 
-/** What dead processes left half written goes after the first reply: no request waits for it. */
+/** Removes files that dead processes left half written after the first reply, so that this delays no request. */
 function askWith(wiring: Wiring, { provider }: WiredProvider, { onText }: AgentSurface): AgentParts["ask"] {
   let isFirst = true
   return async (request, signal) => {
     const reply = collect(provider.ask(request, signal), signal, onText)
-    lookAhead(wiring)
+    probeAhead(wiring)
     await reply
     if (isFirst) await sweepOrphans(wiring)
     isFirst = false
@@ -153,9 +153,9 @@ function askWith(wiring: Wiring, { provider }: WiredProvider, { onText }: AgentS
   }
 }
 
-/** A look at the sandbox starts programs, which may as well run while the model answers. */
-function lookAhead(wiring: Wiring): void {
-  // What goes wrong is told when it is needed.
+/** Starts probing the sandbox, which runs programs, while the model answers. */
+function probeAhead(wiring: Wiring): void {
+  // An error is reported when the sandbox is needed.
   wiring.hasSandbox().catch(() => undefined)
 }
 
@@ -194,8 +194,8 @@ function isAnswer(state: string): state is (typeof answers)[number] {
 }
 
 /**
- * Looks at what `--context-files` names before anything has begun. A glob that can name nothing here is a mistake; one
- * that names nothing yet may be meant so, and is told; not again when the session goes on.
+ * Checks `--context-files` before the session starts. A glob that can never match here is an error; one that matches
+ * nothing yet may be intended and gets a notice, which is not repeated when the session continues.
  */
 function checkContextGlobs(
   workspace: Pick<Workspace, "glob">,

@@ -10,12 +10,12 @@ import type { CodeQuestions, Staleness } from "../../tools/contract.ts"
 import { type IndexRequest, openUpdatedIndex, parseLimitsOf, sourceBytesMax } from "./code.ts"
 import type { Wiring } from "./wire.ts"
 
-/** How long a question may wait for the index to be brought up to date. */
+/** The time that a question may wait for the index to be updated. */
 export const updateMsMax = 2_000
 
 type AskRequest = Omit<IndexRequest, "isRebuilt">
 
-/** Asks the index after bringing it up to date, and once more with a new index where the first one was damaged. */
+/** Asks the index after updating it, and once more with a new index when the first one was damaged. */
 export async function askCode<Answer extends object>(
   wiring: Wiring,
   request: AskRequest,
@@ -39,7 +39,7 @@ async function askOnce<Answer extends object>(
   return { ...question(opened.index), stale: missing > 0, missingFiles: missing }
 }
 
-/** Returns what can be asked about the code, each question within a time for updates. */
+/** Returns the questions about code that a tool can ask; each one updates the index for at most `timeMs`. */
 export function codeQuestions(wiring: Wiring, timeMs: number | null): CodeQuestions {
   const located = async (typed: string) => (await wiring.workspace()).workspace.locate(typed).relative
   return {
@@ -79,7 +79,7 @@ async function symbolsOfFile(wiring: Wiring, typed: string, from: string): Promi
   return facts.symbols.filter(symbol => isNamed(symbol, typed)).map(symbol => symbolRow(path, symbol))
 }
 
-/** How long the first request of a session may wait for changed files to be parsed. */
+/** The time that the first request of a session may wait for changed files to be parsed. */
 const outlineMsMax = 300
 
 /** Returns the most used symbols within a number of tokens; null where the index cannot be asked. */
@@ -90,7 +90,7 @@ export async function outlineWithin(wiring: Wiring, tokensMax: number): Promise<
     return text
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // The outline of file names takes its place.
+    // The caller uses the outline of file names instead.
     return null
   }
 }

@@ -2,7 +2,7 @@ import type { SymbolRow } from "../../domain/code/symbol.ts"
 import type { CodeAnswer, CodeQuestions, ToolDeps } from "../../tools/contract.ts"
 import type { Wiring } from "./wire.ts"
 
-/** Returns the parts of tools that know code. Parsers are loaded by the first question: most sessions ask none. */
+/** Returns the code access of tools. The first question loads the parsers: most sessions ask none. */
 export function codeTools(wiring: Wiring): Pick<ToolDeps, "code" | "splice"> {
   const questions = async () => {
     const { codeQuestions, updateMsMax } = await import("./code-questions.ts")

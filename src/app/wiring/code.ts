@@ -13,15 +13,15 @@ import type { TreeEntry, Workspace } from "../../workspace/contract.ts"
 import type { Wiring } from "./wire.ts"
 
 export interface IndexRequest {
-  /** Throws away what is there. */
+  /** Deletes the existing index first. */
   readonly isRebuilt: boolean
-  /** When to stop and leave the rest for later; null for a complete index, 0 to change nothing. */
+  /** The time after which the rest is left for later; null for a complete index, 0 to change nothing. */
   readonly timeMs: number | null
-  /** A file that is parsed before all others, because the question is about it. */
+  /** The file that the question is about; it is parsed before all others. */
   readonly first?: string
 }
 
-/** What an update did, and what it left. */
+/** The result of an update: what it did and what it left for later. */
 export interface IndexUpdate {
   readonly files: number
   readonly parsed: number
@@ -37,10 +37,10 @@ export interface OpenedIndex extends Disposable {
 
 type TreeFile = TreeEntry & { readonly kind: "file" }
 
-/** Files of one commit: as many as are lost when the process is killed. */
+/** The number of files in one commit: at most so many are parsed again after a kill. */
 const filesPerCommit = 200
 
-/** Brings the index up to date and returns it open. Throws E103 or ACODE-CODE-003 where there is none. */
+/** Updates the index and returns it open. Throws E103 or ACODE-CODE-003 when there is no index. */
 export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): Promise<OpenedIndex> {
   const { code } = (await wiring.config()).values
   if (!code.enabled) throw noIndex("code.enabled is false", switchedOff)
@@ -64,7 +64,7 @@ export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): P
   } catch (error) {
     writer[Symbol.dispose]()
     if (!isDamage(error) || request.isRebuilt) throw error
-    // The file was damaged where the check on opening does not look.
+    // The file is damaged in a part that the check on opening does not read.
     return openUpdatedIndex(wiring, { ...request, isRebuilt: true })
   }
 }
@@ -75,14 +75,14 @@ export async function parseLimitsOf(wiring: Wiring): Promise<ParseLimits> {
   return { ...usualLimits, fileBytesMax: code.max_file_kb * 1024 }
 }
 
-/** Returns why the index cannot be changed where that is no bug: what it knows can still be asked. */
+/** Opens the index for writing, or returns why it cannot be changed; it can still answer questions then. */
 async function writerOf(
   wiring: Wiring,
   options: CodeIndexOptions,
   isRebuilt: boolean,
 ): Promise<CodeIndexWriter | { readonly problem: Failure }> {
   try {
-    // Makes the directory of the state, and refuses a workspace that is too broad.
+    // Creates the state directory, and refuses a workspace that is too broad.
     await wiring.store()
     return openCodeIndexWriter(options, isRebuilt) ?? { problem: busyIndex(options.path) }
   } catch (error) {
@@ -91,10 +91,10 @@ async function writerOf(
   }
 }
 
-/** The state may not be written, or its disk is full. */
+/** The codes for a state directory that is not writable or on a full disk. */
 const notWritable: ReadonlySet<string> = new Set(["ACODE-DB-003", "ACODE-DB-004"])
 
-/** Opens the index as it is, and counts what it does not know. Throws the problem where there is none. */
+/** Opens the index as it is, and counts files that it does not contain. Throws `problem` when there is no index. */
 async function readIndex(
   options: CodeIndexOptions,
   parts: IndexParts,
@@ -166,7 +166,7 @@ async function changesIn(
 
 const anyoneMayExecute = 0o111
 
-/** A file without an extension has its language in its first line, and only a script has one. */
+/** Returns whether a file may be code. Without an extension only a script counts: its first line names the language. */
 function mayBeCode(parser: CodeParser, { path, mode }: TreeFile): boolean {
   if (parser.languageOf(path) !== null) return true
   return (mode & anyoneMayExecute) !== 0 && !path.slice(path.lastIndexOf("/") + 1).includes(".")
@@ -176,7 +176,7 @@ function contentOf(entry: TreeFile): string {
   return entry.sha256 ?? entry.identity ?? ""
 }
 
-/** Null when the file is gone, or is in no language that is known. */
+/** Parses a file; null when it is gone or its language is unknown. */
 async function indexed(
   workspace: Workspace,
   parser: CodeParser,
@@ -192,7 +192,7 @@ async function indexed(
     const read = workspace.readExact(path, sourceBytesMax)
     if (read === null) return null
     const facts = await parser.parse(path, read.bytes)
-    // Remembered, so that it is not read again as long as it stays as it is.
+    // Recorded, so that an unchanged file is not read again.
     if (facts === null) return unread("its language is not known")
     return { path, sha256: read.content, facts }
   } catch (error) {
@@ -201,7 +201,7 @@ async function indexed(
   }
 }
 
-/** More than any file that is parsed; the parser has the limit that counts. */
+/** A limit above the size of any parsed file; the parser applies the real limit. */
 export const sourceBytesMax = 64 * 1024 * 1024
 
 const switchedOff = "`acode config set code.enabled true` switches it on"

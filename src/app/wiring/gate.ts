@@ -19,7 +19,7 @@ import type { Wiring } from "./wire.ts"
 const KiB = 1024
 const MiB = KiB * KiB
 
-/** What one result shows and one edit reads; enough for source files, too little to fill a memory or a prompt. */
+/** The limits of one result and one edit: enough for source files, too small to exhaust memory or a model's window. */
 const limits: Omit<ToolLimits, "commandTimeoutMs"> = {
   viewBytesMax: 64 * KiB,
   editBytesMax: 64 * MiB,
@@ -35,7 +35,7 @@ export async function wireGate(
   approvals: ApprovalDesk,
   notice: (text: string) => void,
 ): Promise<Gate> {
-  const log = tellingLost(session, notice)
+  const log = reportingLost(session, notice)
   const store = await wiring.store()
   const { values } = await wiring.config()
   const { workspace, checkpoints } = await wiring.workspace()
@@ -54,7 +54,7 @@ export async function wireGate(
       runner: await wiring.runnerWith(recorder, "agent"),
       splitCommand: commandWords,
       hasSandbox,
-      // By name: found once, it is not done without when it is not there any more.
+      // By name: if the sandbox disappears later, commands fail instead of running unconfined.
       sandbox: hasSandbox && sandbox === "auto" ? "bwrap" : sandbox,
       grantedHosts: [],
       hostRefusal: policy.hostRefusal,
@@ -76,17 +76,17 @@ export async function wireGate(
   })
 }
 
-/** Says it when a call changed, or may have changed, what cannot be put back; once for each path and reason. */
-export function tellingLost(log: SessionLog, notice: (text: string) => void): SessionLog {
-  const told = new Set<string>()
+/** Wraps a log to print a notice for changes that undo cannot restore; once for each path and reason. */
+export function reportingLost(log: SessionLog, notice: (text: string) => void): SessionLog {
+  const reported = new Set<string>()
   return {
     sessionId: log.sessionId,
     whileOwned: work => log.whileOwned(work),
     append: events => {
       const stored = log.append(events)
       const lines = events.flatMap(uncoveredIn).flatMap(linesOf)
-      for (const line of lines.filter(each => !told.has(each))) {
-        told.add(line)
+      for (const line of lines.filter(each => !reported.has(each))) {
+        reported.add(line)
         notice(line)
       }
       return stored
@@ -99,15 +99,13 @@ function uncoveredIn(event: NewEvent): readonly UncoveredChanges[] {
   return uncovered === undefined ? [] : [uncovered]
 }
 
-/** Few lines: the events and `session show` name all of them. */
+/** Returns a few lines; the events and `session show` list all paths. */
 function linesOf({ paths, count, unwatched }: UncoveredChanges): readonly string[] {
   const shown = paths.slice(0, pathsShown)
   const more = count - shown.length
   return [
-    ...shown.map(
-      ({ path, reason }) => `\`acode session undo\` cannot put back ${shownPath(path)}: ${reason}`,
-    ),
-    ...(more > 0 ? [`\`acode session undo\` cannot put back ${counted(more, "more file")}`] : []),
+    ...shown.map(({ path, reason }) => `\`acode session undo\` cannot restore ${shownPath(path)}: ${reason}`),
+    ...(more > 0 ? [`\`acode session undo\` cannot restore ${counted(more, "more file")}`] : []),
     ...unwatched.map(
       path => `whether ${shownPath(path)} was changed is not known: it holds too much to be watched`,
     ),

@@ -11,7 +11,7 @@ export interface GivenFile {
   readonly flag: string | null
 }
 
-/** The whole file. It never hangs, whatever stands at the path, and never holds more than it may. */
+/** Reads the whole file. Never hangs, whatever is at the path, and never reads more than `bytesMax`. */
 export function readGivenFile(file: GivenFile, bytesMax: number): Uint8Array {
   const descriptor = openGivenFile(file, constants.O_RDONLY)
   try {
@@ -29,7 +29,7 @@ export function givenText(file: GivenFile, bytes: Uint8Array): string {
   }
 }
 
-/** Opens a regular file; everything else is a mistake, and waiting for a writer of a FIFO would never end. */
+/** Opens a regular file and refuses anything else: opening a FIFO would wait for ever for a writer. */
 export function openGivenFile(file: GivenFile, flags: number): number {
   let descriptor: number
   try {
@@ -73,7 +73,7 @@ const reasons: Readonly<Record<string, readonly [code: ErrorCode, message: strin
   EROFS: ["ACODE-FS-010", "lies on a read-only file system"],
 }
 
-/** What is to be made is never missing itself. */
+/** Returns the failure for a new file whose directory is missing. */
 function noDirectory({ path, flag }: GivenFile, cause: unknown): Failure {
   const message = `the directory of ${nameOf(flag)} does not exist`
   const hint = "make it first, or name a file elsewhere"

@@ -20,15 +20,15 @@ export interface PolicyWiring {
   readonly isAirgapped: boolean
 }
 
-/** The policy that is in force here. */
+/** The policy in force in this workspace. */
 export interface WiredPolicy {
   decide(effects: readonly Effect[], grant: Grant): Promise<Decision>
-  /** Of everything a decision rests on: an approval given under another policy does not hold. */
+  /** A hash of everything a decision depends on: an approval under another policy is not valid. */
   readonly policyVersion: string
   readonly rules: RuleSet
   /** Why configuration refuses a host to every command; null where it does not. */
   hostRefusal(host: string): string | null
-  /** What a decision on these effects needs to know. Loads the grammar of the shell only where one may be read. */
+  /** Returns the options for a decision on these effects. Loads the shell grammar only where it may be needed. */
   optionsFor(effects: readonly Effect[]): Promise<PolicyOptions>
 }
 
@@ -73,7 +73,7 @@ async function configuredRuleSet(config: Config): Promise<RuleSet> {
   return ruleSet(configuredRules(config))
 }
 
-/** The grammar costs more than everything else a decision does. */
+/** Loads the shell grammar, which takes longer than everything else in a decision. */
 async function loadParser() {
   const { loadShellParser } = await import("../../policy/shell/parser.ts")
   return loadShellParser()

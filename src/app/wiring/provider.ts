@@ -13,7 +13,7 @@ import { settledText } from "../../provider/script/settled-text.ts"
 import { type GivenFile, givenText, readGivenFile } from "./given-file.ts"
 import { openRecording, readRecordingFile, recordingId } from "./recording-store.ts"
 
-/** Which model is talked to; files as a person named them. */
+/** The source of a session's replies; files are named as a person typed them. */
 export interface ModelChoice {
   readonly script?: string | undefined
   readonly record?: string | undefined
@@ -24,11 +24,11 @@ export interface ProviderWiring {
   readonly choice: ModelChoice
   /** The models of a server; null with a script or a recording. */
   readonly selected: SelectedModels | null
-  /** What answers instead of `selected`, where there is neither a script nor a recording. */
+  /** The provider to use instead of `selected` when there is neither a script nor a recording. */
   readonly server?: Provider | null
-  /** Whether a session goes on, which then may also go on in its recording. */
+  /** True when a session is resumed, which may also continue its recording. */
   readonly isResumed: boolean
-  /** Of the workspace, which may lie elsewhere when a recording is replayed. */
+  /** The workspace root, which may differ from the recorded one in a replay. */
   readonly root: string
   readonly redactText: (text: string) => string
 }
@@ -36,8 +36,8 @@ export interface ProviderWiring {
 export interface WiredProvider extends Disposable {
   readonly provider: Provider
   /**
-   * `dev:ino` of the file that is recorded to or replayed. It grows while the session works, so it is no part of the
-   * tree; nor is it when it is replayed, or what the model is told would differ from what was recorded.
+   * `dev:ino` of the file that is recorded to or replayed. The tree excludes it, because it grows while the session
+   * works; in a replay it is excluded too, so that requests are the same as the recorded ones.
    */
   readonly recordingFile: string | null
 }
@@ -86,7 +86,7 @@ async function provided(
   if (script !== undefined) return scripted(script)
   if (server !== null) return server
   assert(selected !== null, "a session without a script has models of a server")
-  // Loaded when it is asked for: it brings the transport and the ladder along.
+  // Loaded only here: it imports the transport and the ladder.
   const { sessionProvider } = await import("../../models/provider.ts")
   return sessionProvider(selected)
 }
@@ -98,13 +98,13 @@ async function scripted(script: string): Promise<Provider> {
   throw invalidScript(file, reading.problems.map(scriptProblemText))
 }
 
-/** JSON is YAML too; read as what it is, it may be much larger than what people write by hand. */
+/** Parses YAML or JSON. JSON has its own parser, because its limit is much larger than that of handwritten YAML. */
 async function parsed(file: GivenFile, text: string): Promise<Json> {
   if (/^\ufeff?\s*\{/.test(text)) {
     try {
       return JSON.parse(text.replace(/^\ufeff/, ""))
     } catch {
-      // The YAML reader below knows line and column of what is wrong, and braces are YAML as well.
+      // The YAML reader below accepts JSON as well, and reports the line and column of the error.
     }
   }
   const { readYaml } = await import("../../config/yaml.ts")

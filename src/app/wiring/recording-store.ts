@@ -11,11 +11,11 @@ const recordingBytesMax = 256_000_000
 
 export interface ReadRecording {
   readonly recording: Recording
-  /** How the models were asked; null for a recording of a script. */
+  /** The selection of models; null for a recording of a script. */
   readonly models: ModelSelection | null
 }
 
-/** `dev:ino` of a recording that was read. */
+/** Returns `dev:ino` of a recording to be replayed. */
 export function recordingId(path: string): string {
   const { dev, ino } = statSync(path)
   return `${dev}:${ino}`
@@ -34,8 +34,8 @@ export interface OpenRecording {
 }
 
 /**
- * Opens a file to record to. A new session begins a new file, for nothing of the user's is written over; a resumed one
- * goes on in its own, behind the last whole line. A symlink is not followed: it may lead to what was never meant.
+ * Opens a file to record to. A new session creates a new file and never overwrites one of the user's; a resumed one
+ * continues its own file after the last complete line. A symlink is not followed: it may lead to an unintended file.
  */
 export function openRecording(file: GivenFile, isResumed: boolean): OpenRecording {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
@@ -63,14 +63,14 @@ function continueIn(file: GivenFile, descriptor: number, isResumed: boolean): vo
       code: "ACODE-FS-008",
       message: "the file given to --record exists and is not empty",
       where: shownPath(file.path),
-      hint: "name a new file; only `acode resume` goes on in an old one",
+      hint: "name a new file; only `acode resume` continues an existing one",
     })
   const lines = wholeLines(file)
   recordingIn(file, lines)
   ftruncateSync(descriptor, lines.length)
 }
 
-/** Without the line that was being written when acode died, which may end in the middle of a character. */
+/** Reads the complete lines. A last line cut off by the death of acode may end in the middle of a character. */
 function wholeLines(file: GivenFile): Uint8Array {
   const bytes = readGivenFile(file, recordingBytesMax)
   return bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1)
@@ -87,7 +87,7 @@ function recordingIn(file: GivenFile, lines: Uint8Array): ReadRecording {
   throw new Failure({
     kind: "usage",
     code: "ACODE-MODEL-003",
-    message: `the file given to ${file.flag} is no recording: line ${first?.line} ${first?.message}${more}`,
+    message: `the file given to ${file.flag} is not a recording: line ${first?.line} ${first?.message}${more}`,
     where: shownPath(file.path),
     hint: "name a file that --record has written",
   })

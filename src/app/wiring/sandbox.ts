@@ -18,9 +18,9 @@ import { submodulePaths } from "../../workspace/tree/git-rules.ts"
 import type { StatePlaces } from "../state/state-directory.ts"
 
 /**
- * What package managers fill. Packages bring editor settings and sample keys along; masking those would keep
- * `npm ci` from replacing a package and would move parts of new ones to quarantine. None brings a repository that it
- * needs, so those are looked for there as well.
+ * Directories that package managers fill. Packages contain editor settings and sample keys; masking those would stop
+ * `npm ci` from replacing a package and would move parts of new packages to quarantine. No package needs a repository
+ * of its own, so repositories are protected there as well.
  */
 const dependencyDirectories = ["node_modules", ".venv", "venv"]
 
@@ -30,11 +30,11 @@ export interface SandboxWiring {
   readonly root: string
   readonly places: StatePlaces
   readonly clock: Clock
-  /** How names are looked up for commands; left out where the system is asked. */
+  /** Resolves host names for commands; by default the system does. */
   readonly resolveHost?: ResolveHost | undefined
 }
 
-/** One sandbox for each choice, made when it is first asked for. */
+/** Returns a function that constructs the sandbox of a choice on first use. */
 export function wireSandbox(wiring: SandboxWiring): (choice: SandboxChoice) => Promise<SelectedSandbox> {
   const selected = new Map<SandboxChoice, Promise<SelectedSandbox>>()
   return choice => {
@@ -48,18 +48,18 @@ export function probeHere(workspaceRoot: string): Promise<SandboxProbe> {
   return probeSandbox(findBwrap(workspaceRoot))
 }
 
-/** Whether commands are confined when nobody chooses; where they are not, what rests on confinement is asked. */
+/** Returns whether commands are confined by default; where they are not, acode asks about commands instead. */
 export async function hasSandbox({ execution }: Config, workspaceRoot: string): Promise<boolean> {
   return execution.sandbox !== "none" && (await probeHere(workspaceRoot)).kind !== "none"
 }
 
-/** As any program of this machine would get them. */
+/** Resolves a host name with the resolver of the system. */
 async function systemAddresses(name: string): Promise<readonly string[]> {
   const { lookup } = await import("node:dns/promises")
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
-/** What a command that is held to a list of hosts may connect to. */
+/** Returns the connections that are open to a command with a list of hosts. */
 export function connectionRulesFor(
   hosts: readonly string[],
   hostRefusal: HostRefusal | null,

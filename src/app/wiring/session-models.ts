@@ -11,31 +11,31 @@ import type { AgentSurface } from "./agent-surface.ts"
 import { readRecordingFile } from "./recording-store.ts"
 import type { Wiring } from "./wire.ts"
 
-/** What a person said about models on this command line, apart from what a session has recorded. */
-export interface SaidOfModels {
+/** Flags: which settings of models this command line gives, instead of those that the session has recorded. */
+export interface ModelOverrides {
   readonly model: boolean
   readonly mode: boolean
 }
 
 export interface ChosenSettings {
   readonly settings: PipelineSettings
-  /** What the session had; null for a new one. */
+  /** The recorded settings of the session; null for a new one. */
   readonly before: PipelineSettings | null
-  readonly said: SaidOfModels
+  readonly said: ModelOverrides
 }
 
-/** A look for the models of a session. Disposing of it ends what is still being asked. */
+/** A search for the models of a session. Disposing of it aborts its open requests. */
 export interface ModelLookup extends Disposable {
-  /** The settings with their models. A model that nobody knows is tried out, which may take long. */
+  /** Returns the settings with their models. A model without a known profile is probed, which may take long. */
   choose(): Promise<PipelineSettings>
-  /** What was asked elsewhere so far, for the event that records it. What is not taken is told to the person. */
+  /** Returns the requests to remote servers so far, for the event that records them. Others are printed as a notice. */
   takeCalls: CollectedCalls["take"]
 }
 
 /**
- * Asks the server, which answers while other things are done. What was recorded holds, the consent included, until
- * somebody says otherwise, here or in the configuration; only a window is never larger than the server says it is by
- * now. A script or a recording needs no server, and then nothing is opened at all.
+ * Asks the server in the background. Recorded settings hold, the consent included, unless this command line or the
+ * configuration changes them; only a recorded window is reduced to the present one of the server. A script or a
+ * recording needs no server, and then no connection is opened.
  */
 export async function lookForModels(
   wiring: Wiring,
@@ -50,13 +50,13 @@ export async function lookForModels(
     surface,
     AbortSignal.any([drain, stop, over.signal]),
   )
-  const takeCalls = () => search?.room.externalCalls.take() ?? {}
+  const takeCalls = () => search?.context.externalCalls.take() ?? {}
   return {
     takeCalls,
     choose: async () => {
       if (search === null) return settings
       const { selectModels } = await import("../../models/select.ts")
-      return { ...settings, selection: await selectModels(search.room, await search.found) }
+      return { ...settings, selection: await selectModels(search.context, await search.found) }
     },
     [Symbol.dispose]: () => {
       over.abort()
@@ -67,8 +67,8 @@ export async function lookForModels(
 
 interface Wanted {
   readonly settings: PipelineSettings
-  /** Null when the settings say which models, or that there are none. */
-  readonly search: { readonly room: ModelContext; readonly found: Promise<FoundServer> } | null
+  /** The search for a server; null when the settings name the models, or that there are none. */
+  readonly search: { readonly context: ModelContext; readonly found: Promise<FoundServer> } | null
 }
 
 async function wanted(
@@ -85,52 +85,52 @@ async function wanted(
     const selection = record === undefined ? modelsOf(replay) : null
     return { settings: { ...settings, selection }, search: null }
   }
-  const room = await modelRoom(wiring, notice, signal)
+  const context = await modelContext(wiring, notice, signal)
   if (before !== null && !said.model) {
     const flag = repliesFlag(settings.selection)
     if (flag !== null) throw repliesMissing(flag)
     if (!said.mode) {
       const { isMoved } = await import("../../models/moved-server.ts")
       checkRecorded(settings.mode, settings.selection?.endpoint ?? "", values.model.endpoint)
-      if (!isMoved(room, settings)) {
+      if (!isMoved(context, settings)) {
         const { withPresentWindows } = await import("../../models/present-windows.ts")
-        return { settings: await withPresentWindows(room, settings), search: null }
+        return { settings: await withPresentWindows(context, settings), search: null }
       }
     }
   }
-  // Who takes back the consent means the provider as well, unless another one is named.
+  // Revoking the consent also drops the provider, unless the command line names another model.
   const isRevoked = before?.mode === "burst" && settings.mode !== "burst" && !said.model
   const model = isRevoked ? null : settings.model
   const isTyped = before === null || said.mode
-  // Loaded when it is asked for: it brings the transport along.
+  // Loaded only here: it imports the transport.
   const { askForServer } = await import("../../models/server.ts")
-  const { found } = await askForServer(room, {
+  const { found } = await askForServer(context, {
     ...{ mode: settings.mode, model },
     consentsNow: settings.mode === "burst" && isTyped ? userName() : null,
     consented: consentOf(before),
   })
-  // Told to whoever chooses.
+  // The error is thrown to the caller of `choose`.
   found.catch(() => undefined)
-  return { settings: { ...settings, model }, search: { room, found } }
+  return { settings: { ...settings, model }, search: { context, found } }
 }
 
-/** A server would go on with what it never said; only a person can mean that. */
+/** Returns the failure for a scripted session without its script: continuing with a server needs a person's choice. */
 function repliesMissing(flag: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-CLI-003",
     message: "the replies of this session came from a file, and none is given",
     where: "acode resume",
-    hint: `say ${flag}${flag.startsWith("--script") ? " (or --replay FILE)" : ""}; or let a server go on: --model NAME`,
+    hint: `say ${flag}${flag.startsWith("--script") ? " (or --replay FILE)" : ""}; or continue with a server: --model NAME`,
   })
 }
 
-/** Asked in the same way as they were, or the recording would not be theirs. */
+/** Returns the recorded selection of models: other requests would not match the recording. */
 function modelsOf(replay: string): ModelSelection | null {
   return readRecordingFile({ path: replay, flag: "--replay" }).models
 }
 
-export async function modelRoom(
+export async function modelContext(
   wiring: Wiring,
   notice: ModelContext["notice"],
   signal: AbortSignal,

@@ -22,14 +22,14 @@ import type { Wiring } from "./wire.ts"
 
 export interface ListedSkill {
   readonly name: string
-  /** Null where it cannot be used. */
+  /** The front matter; null when the skill cannot be used. */
   readonly meta: SkillMeta | null
   readonly directory: string
   readonly place: string
-  /** Why it cannot be used; null where it can. */
+  /** The reason why the skill cannot be used; null when it can. */
   readonly problem: string | null
   readonly warnings: readonly string[]
-  /** Another skill of the name is found first. */
+  /** True when another skill of the same name is found first. */
   readonly isHidden: boolean
 }
 
@@ -82,7 +82,7 @@ export async function usableSkills(wiring: Wiring): Promise<() => readonly Skill
   )
 }
 
-/** Returns what gives a skill to a model. */
+/** Returns a function that loads a skill for a model. */
 export async function skillReader(wiring: Wiring): Promise<SkillReader> {
   const places = await skillPlacesOf(wiring)
   const root = wiring.root.path
@@ -103,7 +103,7 @@ export async function skillReader(wiring: Wiring): Promise<SkillReader> {
   }
 }
 
-/** Reads the front matter of a skill with the reader of configuration files, which bounds what it takes. */
+/** Decodes the front matter of a skill with the reader of configuration files, which limits time and memory. */
 export const decodeYaml: DecodeYaml = text => {
   const read = readYaml(text)
   if ("tree" in read) return { value: read.tree.value }

@@ -15,7 +15,7 @@ import {
 import { bytesAt, namesIn, storageUse } from "../state/storage-use.ts"
 import type { Wiring } from "./wire.ts"
 
-/** Removes what dead processes left half written. The caller holds the workspace. */
+/** Removes files that dead processes left half written. The caller holds the workspace. */
 export async function sweepOrphans(wiring: Wiring): Promise<void> {
   const store = await wiring.store()
   const { checkpoints } = await wiring.workspace()
@@ -26,9 +26,10 @@ export async function sweepOrphans(wiring: Wiring): Promise<void> {
 }
 
 /**
- * At the end of a session: removes copies for undo and quarantined files that are too old, then the oldest of them
- * while all that is kept takes more than it may. Copies of what undo, recovery or a restore replaced only go by their
- * age. The caller holds the workspace. `notice` is told which of those went, and when the rest takes too much.
+ * Frees storage at the end of a session: removes copies for undo and quarantined files that are too old, then the
+ * oldest ones while the storage exceeds its limit. Copies of files that undo, recovery or a restore replaced are
+ * removed only by age; `notice` names each of those, and reports when the remaining files exceed the limit. The caller
+ * holds the workspace.
  */
 export async function tidyUp(wiring: Wiring, notice: (text: string) => void): Promise<void> {
   const store = await wiring.store()
@@ -53,7 +54,7 @@ export async function tidyUp(wiring: Wiring, notice: (text: string) => void): Pr
   })
 }
 
-/** Directories may be without the permission to be emptied: they came from a command. */
+/** Removes a tree, also directories that are not writable, as a command may leave them. Returns the bytes freed. */
 export function removeTree(path: string): number {
   const bytes = bytesAt(path)
   open(path)
@@ -61,10 +62,10 @@ export function removeTree(path: string): number {
   return bytes
 }
 
-/** All of them are read to know which contents are still needed, so a few hours' worth is removed at once. */
+/** The extra age removed at once: every removal reads all checkpoints to know which contents are still needed. */
 const slackMs = 6 * 3_600_000
 
-/** Returns the copies of what was replaced that went. */
+/** Removes copies that are too old, and returns those that held files replaced by undo, recovery or a restore. */
 function removeOld(
   checkpoints: Checkpoints,
   store: Store,
@@ -92,7 +93,7 @@ interface Ages {
   readonly quarantined: ReadonlyMap<string, number>
 }
 
-/** Pre-images and quarantined files, oldest first; nothing of the session that has just ended. */
+/** Removes pre-images and quarantined files, oldest first, but nothing of the session that has just ended. */
 function freeOldest({ wiring, checkpoints, store }: FreeingParts, ages: Ages, bytesWanted: number): number {
   const needed = neededBy(store, checkpoints)
   const preImages = [...ages.kept].filter(([id]) => !isKeptCheckpoint(id))

@@ -43,39 +43,39 @@ import { connectionRulesFor, hasSandbox, type SandboxWiring, wireSandbox } from 
 
 export interface WireRequest {
   readonly environment: AppEnvironment
-  /** `-C`; without it the workspace is found from the current directory. */
+  /** The value of `-C`; without it the workspace is found from the current directory. */
   readonly workspace: string | undefined
   readonly configFile: string | undefined
-  /** `--allow-broad-workspace`: a person means to work in a home directory, or in one of the system. */
+  /** True with `--allow-broad-workspace`: the workspace may be a home directory or one of the system. */
   readonly allowsBroad?: boolean | undefined
-  /** `--yes`: what a person answered in advance. */
+  /** The answers given in advance with `--yes`. */
   readonly yes?: GivenYes | undefined
-  /** Where model servers are looked for; tests have theirs elsewhere. */
+  /** The addresses where model servers are searched for; tests use their own. */
   readonly usualServers?: readonly UsualServer[] | undefined
-  /** How names of hosts are looked up for commands; tests answer that for themselves. */
+  /** Resolves host names for commands; tests pass their own. */
   readonly resolveHost?: ResolveHost | undefined
-  /** What time it is, and for how long the machine has been running; tests decide that for themselves. */
+  /** The clock for wall time and monotonic time; tests pass their own. */
   readonly clock?: Clock | undefined
   readonly uptimeMs?: (() => number) | undefined
-  /** For what a person is told once, such as settings that are not in force. */
+  /** Prints a notice once, such as about settings that are not in force. */
   readonly notice?: ((text: string) => void) | undefined
 }
 
 const noSpace = "ACODE-DB-004"
 
-/** The parts of one workspace, each constructed when it is first asked for. The only place that constructs them. */
+/** Constructs the parts of one workspace, each on first use. Nothing else constructs them. */
 export class Wiring implements Disposable {
   readonly root: WorkspaceRoot
   readonly places: StatePlaces
   readonly clock: Clock
   readonly faults: Faults
-  /** What a person answered in advance; a session that goes on brings along what was said when it was started. */
+  /** The answers given in advance; a resumed session has those given when it started. */
   yes: GivenYes | undefined
-  /** Of the session that is driven; null before there is one, and for those without models. */
+  /** The mode of the driven session; null without a session, and in sessions without models. */
   mode: Mode | null = null
-  /** Aborted when a person stops acode: reading and copying files is then given up. Set by whoever can be stopped. */
+  /** Aborted when a person stops acode, which ends reading and copying of files. Set by verbs that can be stopped. */
   stopping: AbortSignal | null = null
-  /** Of this process, and of dead ones whose sessions are looked at. */
+  /** The output files of this process, and of dead processes whose sessions are recovered. */
   readonly ownOutputs = ownOutputs()
   private readonly changed: Failure[] = []
   private loaded: Promise<LoadedConfig> | null = null
@@ -96,7 +96,7 @@ export class Wiring implements Disposable {
     this.faults = environment.failpoint === null ? noFaults : killAt(environment.failpoint)
   }
 
-  /** The directory acode was called from, as a path from the root; the root itself when called from outside. */
+  /** Returns the directory acode was called from as a path from the root; the root itself when called from outside. */
   calledFrom(): string {
     const directory = currentDirectory()
     return (directory === null ? null : this.root.pathInside(directory)) ?? "."
@@ -116,13 +116,13 @@ export class Wiring implements Disposable {
     }
   }
 
-  /** The history, made on first use. What a dead acode left open is closed before anybody looks. */
+  /** Opens the history, and creates it on first use. Executions that a dead acode left open are closed first. */
   async store(): Promise<Store> {
     if (this.opened !== null) return this.opened
     if (this.request.allowsBroad !== true) assertNarrow(this.root.path, this.request.environment.home)
     const options = await this.storeOptions()
     if (hasOldState(this.places)) await this.takeOverOldState(options)
-    // Said where a history begins, and never again.
+    // Printed only when a new history begins.
     const former = hasHistory(this.places.databasePath) ? null : formerHistory(this.places, this.root.path)
     recordWorkspace(this.places, this.root.path, this.clock)
     const store = openStore({ ...options, readOnly: false })
@@ -134,23 +134,23 @@ export class Wiring implements Disposable {
     return store
   }
 
-  /** Loaded only when there is one: most commands find none. */
+  /** Closes interrupted sessions. The code is loaded only when there is one: most commands find none. */
   private async endInterruptedSessions(store: Store): Promise<void> {
-    // A plan run is never taken up again; the others wait for somebody to resume them.
+    // A plan run is never resumed; other sessions wait until a person resumes them.
     const interrupted = store.sessions.interrupted(owner => isProcessAlive(owner), "plan")
     if (interrupted.length === 0) return
     const { recoverSessions } = await import("../session-recovery.ts")
     await recoverSessions(await this.workspace(), store, interrupted, this.ownOutputs)
   }
 
-  /** The history, when somebody has opened it; null otherwise. */
+  /** Returns the history if it is open; null otherwise. */
   openedStore(): Store | null {
     return this.opened ?? this.read
   }
 
   /**
-   * The history, or null when nothing was ever recorded here. Where nothing can be written, or on a full disk, it is
-   * only read, and what a dead acode left open stays open.
+   * Opens the history; null when nothing was ever recorded here. On a read-only or full disk it is only read, and
+   * executions that a dead acode left open stay open.
    */
   async existingStore(): Promise<Store | null> {
     const { databasePath } = this.places
@@ -167,7 +167,7 @@ export class Wiring implements Disposable {
     return this.read
   }
 
-  /** Loaded only when there is some: it lies in `.agent`, where acode keeps nothing any more. */
+  /** Moves state of an older acode out of `.agent`. The code is loaded only when there is such state. */
   private async takeOverOldState(options: StoreOptions): Promise<void> {
     const { moveOldState } = await import("../state/state-migration.ts")
     await moveOldState(this.places, options)
@@ -202,7 +202,7 @@ export class Wiring implements Disposable {
     return this.redactorFor(more, await this.config())
   }
 
-  /** One for everybody: its queue is what bounds how much runs at the same time. */
+  /** Returns the one shared runner: its queue limits how many commands run at the same time. */
   runner(): Promise<CommandRunner> {
     this.shared ??= this.store().then(store =>
       this.runnerWith(logRecorder(store, processIdentity()), "person"),
@@ -210,7 +210,7 @@ export class Wiring implements Disposable {
     return this.shared
   }
 
-  /** For a look at the machine that must not become history. */
+  /** Returns a runner for probes of the machine, which are not recorded. */
   unrecordedRunner(): Promise<CommandRunner> {
     const recorder: Recorder = {
       started: () => undefined,
@@ -240,13 +240,13 @@ export class Wiring implements Disposable {
     })
   }
 
-  /** Whether commands are confined when nobody chooses. Looked at once. */
+  /** Returns whether commands are confined by default. Probed once. */
   hasSandbox(): Promise<boolean> {
     this.probed ??= this.config().then(({ values }) => hasSandbox(values, this.root.path))
     return this.probed
   }
 
-  /** The user's files, and what is kept of them to be put back. */
+  /** Opens the user's files and the copies from which they can be restored. */
   workspace(): Promise<OpenWorkspace> {
     this.files ??= this.openFiles()
     return this.files
@@ -283,12 +283,12 @@ export class Wiring implements Disposable {
     return wirePolicy({ config, environment, root: this.root.path, yes: this.yes, isAirgapped })
   }
 
-  /** What was shown or passed over although it does not match the signed events. */
+  /** Returns the problems of records that do not match the signed events and were shown or skipped nevertheless. */
   changedRecords(): readonly Failure[] {
     return [...this.changed, ...(this.openedStore()?.changed() ?? [])]
   }
 
-  /** So that nothing is on the disk but what stays; whoever asks for the history opens it again. */
+  /** Closes the history, so that SQLite removes its temporary files. The next use opens it again. */
   closeStore(): void {
     this.changed.push(...(this.opened?.changed() ?? []), ...(this.read?.changed() ?? []))
     this.opened?.[Symbol.dispose]()
@@ -314,7 +314,7 @@ export class Wiring implements Disposable {
   }
 }
 
-/** Null when it was removed under the feet of whoever called. */
+/** Returns the current directory; null when it was removed while acode was started in it. */
 function currentDirectory(): string | null {
   try {
     return process.cwd()
@@ -334,7 +334,7 @@ function requiredDirectory(directory: string | null): string {
   })
 }
 
-/** Writes an execution outside a session to the log: two commits, then the anchor. */
+/** Records an execution outside a session: two commits, then the anchor. */
 function logRecorder(store: Store, owner: ProcessIdentity): Recorder {
   return {
     started: ({ id, ...intent }) => store.executions.started({ ...intent, executionId: id, owner }),

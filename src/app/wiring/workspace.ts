@@ -27,17 +27,17 @@ export interface WorkspaceWiring {
   readonly environment: AppEnvironment
   readonly clock: Clock
   readonly faults: Faults
-  /** `dev:ino` of files that are no part of the tree because acode itself writes to them. */
+  /** `dev:ino` of files that the tree excludes because acode itself writes to them. */
   readonly ownOutputs: ReadonlySet<string>
   /** Aborted when a person stops acode. */
   readonly stopping: () => AbortSignal | null
-  /** Removes so many bytes of older checkpoints. */
+  /** Removes older checkpoints to free at least this many bytes. */
   readonly makeRoom?: (bytes: number) => void
-  /** For searches, which are recorded as what the tool did and not as commands. */
+  /** Runs searches, which are recorded as tool calls and not as commands. */
   readonly unrecordedRunner: () => Promise<CommandRunner>
 }
 
-/** The user's files behind the protected paths of the policy room. Whoever opens it disposes of its workspace. */
+/** Opens the user's files behind the guard of protected paths. The caller disposes of the workspace. */
 export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
   const { directory, environment, places } = wiring
   const { limits, ignoredEntriesMax } = toCheckpointSettings(wiring.config)
@@ -63,8 +63,8 @@ export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
 }
 
 /**
- * What is protected is protected whoever asks and whatever was approved: the last line behind policy, asked again on
- * where a path really leads. What policy only asks about passes here.
+ * Returns a guard that refuses protected paths to every caller, whatever was approved: the last check after policy,
+ * repeated on the real path. Paths that policy only asks about pass.
  */
 function protectedGuard(directory: string, environment: AppEnvironment): PathGuard {
   return (path, operation) => {
@@ -72,7 +72,7 @@ function protectedGuard(directory: string, environment: AppEnvironment): PathGua
     const { decision, rule, reason } =
       named.decision === "deny" ? named : (forGit(directory, path, operation, environment) ?? named)
     if (decision !== "deny") return
-    // Only to list: whoever lists insists on a directory, while a name that is read could be swapped for a file.
+    // Only for listing, which fails on anything but a directory; a name that is read could be swapped for a file.
     if (operation === "list" && isOpenDirectory(directory, path)) return
     throw new Failure({
       kind: "confinement",
@@ -84,7 +84,9 @@ function protectedGuard(directory: string, environment: AppEnvironment): PathGua
   }
 }
 
-/** What only a look tells: that a configuration names the path, or that git would take a directory for a repository. */
+/**
+ * Returns the rule for paths that a git configuration names, and for directories that git would treat as a repository.
+ */
 function forGit(
   root: string,
   path: string,
@@ -105,21 +107,21 @@ function classOfEntry(directory: string, path: string): ReturnType<typeof classi
   return found !== "open" && isOpenDirectory(directory, path) ? "open" : found
 }
 
-/** Names of files (`token`, `*.key`) do not protect a directory: `src/token/` is source code like any other. */
+/** Returns whether a directory is open although its name is that of a protected file: `src/token/` is source code. */
 function isOpenDirectory(directory: string, path: string): boolean {
   if (classify(path, "directory") !== "open") return false
   try {
     return lstatSync(join(directory, path), { throwIfNoEntry: false })?.isDirectory() === true
   } catch (error) {
     if (errnoOf(error) === null) throw error
-    // It cannot be looked at, so nothing says that it is a directory.
+    // It cannot be inspected, so it does not count as a directory.
     return false
   }
 }
 
 /**
- * Ripgrep at an absolute path that leads nowhere into the workspace, or null. A PATH may name a directory of the
- * workspace first, and what lies there could be anything.
+ * Returns the absolute path of ripgrep outside the workspace, or null. A PATH may begin with a directory of the
+ * workspace, where any program could have this name.
  */
 export function findRipgrep(workspaceRoot: string, path: string | undefined): string | null {
   for (const directory of (path ?? "/usr/local/bin:/usr/bin:/bin").split(":")) {
@@ -127,7 +129,7 @@ export function findRipgrep(workspaceRoot: string, path: string | undefined): st
     const found = findProgram(join(directory, "rg"), "/", undefined)
     if (found.kind !== "found") continue
     const leads = [found.path, realpathSync(found.path)]
-    // By the name it has on PATH: version managers put one program there under many names and look at which it is.
+    // The path as found, not the real path: version managers install one program under many names and read its name.
     if (!leads.some(path => isInside(workspaceRoot, path))) return found.path
   }
   return null
@@ -139,8 +141,8 @@ function isInside(root: string, path: string): boolean {
 }
 
 /**
- * Runs a program for the workspace itself: always confined, without network and without a record. Where there is no
- * sandbox it does not run at all, and the caller does without it.
+ * Returns a function that runs a program for acode itself: always confined, without network and without a record.
+ * Without a sandbox the program does not run, and the caller works without its result.
  */
 export function programRunner(unrecordedRunner: () => Promise<CommandRunner>): RunProgram {
   let shared: Promise<CommandRunner> | null = null
@@ -160,7 +162,7 @@ export function programRunner(unrecordedRunner: () => Promise<CommandRunner>): R
       return { exitCode: result.exitCode, stdout: kept.bytes(), truncated }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      // It could not even be started, for example because the pattern is too long for an argument.
+      // It could not be started, for example because the pattern is too long for an argument.
       return { exitCode: null, stdout: new Uint8Array(), truncated: false }
     }
   }
@@ -174,7 +176,7 @@ function searchCommand([program = "", ...args]: readonly string[], cwd: string, 
     .build()
 }
 
-/** Keeps the beginning of an output; `isFull` fires with the first byte that has no room. */
+/** Keeps the first bytes of an output; `isFull` is aborted by the first byte beyond the limit. */
 function firstBytes(bytesMax: number) {
   const parts: Uint8Array[] = []
   const full = new AbortController()
@@ -182,7 +184,7 @@ function firstBytes(bytesMax: number) {
   return {
     isFull: full.signal,
     add: (chunk: Uint8Array): void => {
-      // A copy of its own: the memory of a chunk belongs to its reader and may be used for the next one.
+      // Copied, because the reader may reuse the memory of a chunk for the next one.
       const part = new Uint8Array(chunk.subarray(0, bytesMax - length))
       parts.push(part)
       length += part.length

@@ -7,7 +7,7 @@ import { durationHint, durationOf, instantText, isInstant } from "./instant.ts"
 
 export type Values = Record<string, unknown>
 
-/** Takes flags until the first word that is none. `--` is left where it is. */
+/** Reads flags up to the first argument that is not a flag. Leaves `--` unread. */
 export function readFlags(reader: WordReader, specs: FlagSpecs, into: Values): void {
   while (!reader.isDone()) {
     const next = reader.peek()
@@ -71,7 +71,7 @@ function flagValue(
   }
 }
 
-/** Digits only: `1e3`, `0x10` and `Infinity` are numbers to JavaScript and typing errors to a person. */
+/** Parses plain digits: JavaScript also accepts `1e3`, `0x10` and `Infinity`, which are typing errors here. */
 function numberOf({ min, max, isWhole, value, code }: NumberFlag, flag: string, typed: string): number {
   const isPlain = isWhole ? /^\d{1,15}$/.test(typed) : /^(?:\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})$/.test(typed)
   const number = Number(typed)
@@ -83,7 +83,7 @@ function numberOf({ min, max, isWhole, value, code }: NumberFlag, flag: string, 
   throw new OutOfRange({ ...report, code: code ?? report.code })
 }
 
-/** A number that the flag does not take: whoever typed it meant this flag and no word of another program. */
+/** A number out of the flag's range. It belongs to this flag and is not an argument of another program. */
 export class OutOfRange extends Failure {}
 
 function durationIn({ minMs, maxMs }: DurationFlag, flag: string, typed: string): number {
@@ -106,10 +106,10 @@ function takeValue(flag: string, inline: string | null, reader: WordReader): str
   return reader.take()
 }
 
-/** Flags that other tools of this kind have, and why there is no such thing here. */
+/** Flags of other agent programs, and why acode does not have them. */
 const refusedFlags: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   "--disable-path-validation": [
-    "--disable-path-validation does not exist: paths are always checked, whoever asks",
+    "--disable-path-validation does not exist: paths are always checked",
     "work in the directory that is meant: -C DIR",
   ],
   ...Object.fromEntries(
@@ -147,7 +147,7 @@ export function usageFailure(
   return new Failure({ kind: "usage", code, message, hint })
 }
 
-/** The words of a command line, taken from the front. */
+/** Reads the arguments of a command line one by one. */
 export class WordReader {
   private index = 0
   constructor(private readonly words: readonly string[]) {}

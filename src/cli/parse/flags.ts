@@ -4,36 +4,36 @@ import type { ObservedTime } from "../../store/upkeep/contract.ts"
 import type { Output } from "../output.ts"
 import { durationText } from "../render/format.ts"
 
-/** A flag as data: parsing, help, documentation and completion all read the same table. */
+/** A flag as data: parsing, help and documentation read the same table. */
 export type FlagSpec =
   | { readonly kind: "boolean"; readonly summary: string; readonly short?: string }
   | { readonly kind: "text"; readonly value: string; readonly summary: string; readonly short?: string }
   | NumberFlag
   | DurationFlag
-  /** A point in time, or how long ago; checked when it is read and given as typed, for `instantOf`. */
+  /** A point in time, or a duration back from now; checked when parsed and passed as typed to `instantOf`. */
   | { readonly kind: "time"; readonly value: "TIME"; readonly summary: string }
-  /** A whole id, its beginning or its end, as typed: `idOf` of the service says which one is meant. */
+  /** A whole id, its beginning or its end, as typed: `idOf` of the service finds the one it names. */
   | { readonly kind: "id"; readonly of: RecordedKind; readonly value: "ID"; readonly summary: string }
   | { readonly kind: "choice"; readonly choices: readonly string[]; readonly summary: string }
-  /** May be given many times. */
+  /** A flag that may be repeated. */
   | { readonly kind: "list"; readonly value: string; readonly summary: string }
-  /** May stand alone or with `=value`. */
+  /** A flag that may stand alone or with `=value`. */
   | { readonly kind: "optional"; readonly value: string; readonly summary: string }
 
-/** A number in plain digits, between two bounds that both count. */
+/** A number in plain digits, between two inclusive bounds. */
 export interface NumberFlag {
   readonly kind: "number"
   readonly value: string
   readonly summary: string
   readonly min: number
   readonly max: number
-  /** Fractions are refused. */
+  /** True to refuse fractions. */
   readonly isWhole: boolean
-  /** The code of a number out of range, where it is not the general one. */
+  /** The error code of a number out of range, if it is not the general one. */
   readonly code?: ErrorCode
 }
 
-/** `90s`, `30m`, `1h`, `7d`, `2w`; given in milliseconds. */
+/** A duration such as `90s`, `30m`, `1h`, `7d`, `2w`; parsed to milliseconds. */
 export interface DurationFlag {
   readonly kind: "duration"
   readonly value: string
@@ -47,7 +47,7 @@ export function limitFlag(summary: string) {
   return { kind: "number", value: "N", summary, min: 1, max: 1_000_000_000, isWhole: true } as const
 }
 
-/** The flags of a listing that begins or ends at a point in time. */
+/** The flags that limit a listing to a period. */
 export const timeFlags = {
   since: {
     kind: "time",
@@ -102,7 +102,7 @@ export const globalFlags = {
 
 export type GlobalFlags = FlagValues<typeof globalFlags>
 
-/** For the verbs that remove by age. */
+/** The flag of verbs that remove by age. */
 export const trustClockFlag = {
   kind: "boolean",
   summary: "count from the clock of this machine, also where it ran ahead of what acode saw pass",
@@ -118,7 +118,7 @@ export const ageFlag = {
 
 const dayMs = 24 * 3_600_000
 
-/** Says from when an age was counted, where that is not what the clock says. */
+/** Prints the time from which ages are counted, when it differs from the clock. */
 export function reportDistrust(output: Output, { nowMs, aheadMs }: ObservedTime): void {
   if (aheadMs < dayMs) return
   const ahead = aheadMs < 2 * dayMs ? durationText(aheadMs) : `${Math.floor(aheadMs / dayMs)} days`

@@ -4,18 +4,18 @@ import type { CliCommand, CliInput } from "../definition.ts"
 import { OutOfRange, readFlags, usageFailure, type Values, WordReader } from "./flag-reading.ts"
 import { type FlagSpecs, type GlobalFlags, globalFlags } from "./flags.ts"
 
-/** What a line means: a command with its words and flags, or a request for help. */
+/** A parsed command line: a command with its arguments and flags, or a request for help. */
 export interface ParsedLine {
   readonly command: CliCommand | null
   readonly arguments: readonly string[]
   readonly isLiteral: boolean
   readonly flags: CliInput["flags"]
   readonly globals: GlobalFlags
-  /** The words typed before a command could be told, for help on a group like `runs`. */
+  /** The incomplete name of a command, for help on a group like `runs`. */
   readonly group: string | null
 }
 
-/** What is wrong with a line whose command is known: that command may have an exit code of its own for it. */
+/** A usage error of a known command, which may have its own exit code for it. */
 export class UsageFailure extends Failure {
   constructor(
     report: FailureReport,
@@ -25,7 +25,7 @@ export class UsageFailure extends Failure {
   }
 }
 
-/** Reads a command line. Throws ACODE-CLI-001…003 and suggests what was probably meant. */
+/** Parses a command line. Throws ACODE-CLI-001…003 with a suggestion. */
 export function parseLine(argv: readonly string[], commands: readonly CliCommand[]): ParsedLine {
   const globals = defaultsOf(globalFlags)
   const reader = new WordReader(argv)
@@ -71,7 +71,7 @@ function parseCommand(command: CliCommand, reader: WordReader, globals: Values):
   return result
 }
 
-/** Gives whether `--` was among them. */
+/** Reads flags and arguments. Returns whether `--` was among them. */
 function readWords(reader: WordReader, specs: FlagSpecs, into: Values, words: string[]): boolean {
   for (;;) {
     readFlags(reader, specs, into)
@@ -86,9 +86,10 @@ function readWords(reader: WordReader, specs: FlagSpecs, into: Values, words: st
 }
 
 /**
- * Flags before the program are ours and everything after it is the program's, with one exception: a single string
- * may be followed by our flags (`exec "npm test" --timeout 60`). A string with a space in it can be nothing else; a
- * single word is one only when all that follows are flags of this very command, so `exec node --version` asks node.
+ * Reads the line of a command that runs a program. Flags before the program are ours and everything after it belongs to
+ * the program, with one exception: a single string may be followed by our flags (`exec "npm test" --timeout 60`). An
+ * argument with a space is always such a string; one without only if nothing but flags of this command follows, so
+ * `exec node --version` passes the flag to node.
  */
 function readPassthrough(
   reader: WordReader,

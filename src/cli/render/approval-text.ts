@@ -4,8 +4,8 @@ import type { ApprovalSummary } from "../../store/session/contract.ts"
 import { shortId } from "./format.ts"
 
 /**
- * A request as a person reads it before they answer, without its preview; what it could reach comes first. Foreign
- * text can do nothing here.
+ * Returns a request as the person reads it before answering, without its preview; what it could reach comes first.
+ * Control characters in foreign text are escaped.
  */
 export function approvalLines(approval: ApprovalSummary): readonly string[] {
   const { id, level, category, operation, reach, files, reason, rule, stepId, expiresAt } = approval
@@ -25,13 +25,13 @@ export function approvalLines(approval: ApprovalSummary): readonly string[] {
   ]
 }
 
-/** All of a request in rows of a screen: what it is first, then its preview. */
+/** Returns a whole request as rows of the screen, followed by its preview. */
 export function questionRows(approval: ApprovalSummary, columns: number): readonly string[] {
   const preview = approval.preview === "" ? [] : previewRows(approval.preview, columns)
   return [...wrappedLines(approvalLines(approval), columns), ...preview]
 }
 
-/** A preview behind a bar; the rows that continue a line stand behind another bar than those that begin one. */
+/** Returns a preview with a bar at the left; rows that continue a line have another bar than rows that begin one. */
 export function previewRows(preview: string, columns: number): readonly string[] {
   const lines = preview.replace(/\n$/, "").split("\n")
   return wrappedLines(lines.map(readable), columns, { first: "  │ ", next: "  ┊ " })
@@ -43,8 +43,8 @@ interface Gutters {
 }
 
 /**
- * Lines wrapped here and not by the terminal, so that their rows are counted, and the middle of a line cannot be taken
- * for the beginning of another.
+ * Wraps lines here and not in the terminal, so that their rows can be counted and a continued line cannot pass for a
+ * new one.
  */
 export function wrappedLines(
   lines: readonly string[],
@@ -57,7 +57,7 @@ export function wrappedLines(
   })
 }
 
-/** What a text shows on a terminal where whoever made it did not care. */
+/** Escapes a line of foreign text for the terminal. */
 function readable(line: string): string {
   return steady(printable(line.replaceAll("\t", "    ")))
 }
@@ -72,7 +72,7 @@ function targetsText(files: readonly string[]): string {
   return others.length === 0 ? first : `${files.length} files: ${files.join(", ")}`
 }
 
-/** Marks that pile up on one character reach into the lines around it: from the fourth on they are shown as codes. */
+/** Escapes combining marks from the fourth on one character: many of them would cover the lines around it. */
 function steady(text: string): string {
   return text.replace(/(?<=\p{M}{3})\p{M}/gu, mark => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
 }

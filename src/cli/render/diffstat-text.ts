@@ -5,7 +5,7 @@ import type { DiffStat, FileStat, MeanwhileChange } from "../../engine/diffstat.
 const rowsMax = 10
 const nameLengthMax = 60
 
-/** What a session changed, as `git diff --stat` would say it: a few files and the sum. Empty where nothing changed. */
+/** Returns the changes of a session like `git diff --stat`: some files and the sum. Empty without changes. */
 export function diffStatLines({ files, total, meanwhile = [] }: DiffStat): readonly string[] {
   const apart = [...Map.groupBy(meanwhile, ({ by }) => by)].map(([by, changes]) => apartText(by, changes))
   if (total.files === 0) return apart
@@ -21,7 +21,7 @@ export function diffStatLines({ files, total, meanwhile = [] }: DiffStat): reado
   ]
 }
 
-/** Nobody can tell whether a person saved a file while a command ran. */
+/** Counts files that changed while a command ran, which may be changes by a person. */
 function duringText({ files, duringCommands = 0 }: DiffStat["total"]): readonly string[] {
   if (duringCommands === 0) return []
   const which = duringCommands === files ? "" : `${duringCommands} of them `

@@ -2,7 +2,7 @@ import { printable } from "../../base/text.ts"
 import type { SessionEvent } from "../../domain/session/session-view.ts"
 import type { Certainty } from "../../domain/tool-call.ts"
 
-/** The end of an id is what listings show and what people type back. */
+/** Returns the end of an id, which listings show and people type. */
 export function shortId(id: string): string {
   return id.slice(-8)
 }
@@ -20,15 +20,15 @@ export function bytesText(bytes: number): string {
   return `${(bytes / (1024 * 1024)).toFixed(1)} MB`
 }
 
-/** What a model answered, harmless on a terminal. */
+/** Returns the lines of a model's answer, without control characters. */
 export function answerLines(answer: string): readonly string[] {
   return printable(answer).split("\n")
 }
 
-/** How a plan run ends at best: no criterion of the plan is checked in it. */
+/** The best result of a plan run: it checks no criterion of the plan. */
 export const nothingChecked = "each step succeeded as written; nothing checked the result"
 
-/** What is known about the effect of a call, after "its effect". Nothing here may sound surer than it is. */
+/** The known effect of a call, as text after "its effect". No text may claim more than is known. */
 export const certaintyText: Readonly<Record<Certainty, string>> = {
   done: "took place",
   notDone: "did not take place",
@@ -36,12 +36,12 @@ export const certaintyText: Readonly<Record<Certainty, string>> = {
   unknown: "may or may not have taken place",
 }
 
-/** An event as programs read it. The trace is that of the session: everything it did belongs together. */
+/** Returns an event as programs read it. All events of a session have one trace. */
 export function eventLine(session: string, { seq, at, type, data }: SessionEvent) {
   return { schema: 1, seq, at, session, type, trace: traceOf(session), data }
 }
 
-/** 32 hexadecimal digits, as tracing tools want them: those of the session's own id. */
+/** Returns the trace id, 32 hexadecimal digits, which are those of the session's id. */
 function traceOf(session: string): string {
   return session.replace(/^ses_/, "").replaceAll("-", "")
 }

@@ -9,13 +9,13 @@ export interface NextStand {
   readonly lane: Lane
   readonly openApproval: string | null
   readonly isDriven: boolean
-  /** What a resume has to be given; null when nothing. */
+  /** The flag for replies that `resume` needs; null when it needs none. */
   readonly repliesFlag: string | null
-  /** Whether there is anything to undo. */
+  /** True when there are changes to undo. */
   readonly hasChanges: boolean
 }
 
-/** What a person types next, the likeliest first. */
+/** Returns the commands that a person may type next, the most likely first. */
 export function nextCommands(id: string, state: SessionState, stand: NextStand): readonly string[] {
   const { lane, openApproval, isDriven, hasChanges } = stand
   const short = shellQuoted(shortId(id))
@@ -26,7 +26,7 @@ export function nextCommands(id: string, state: SessionState, stand: NextStand):
     return isDriven
       ? [`acode session show ${short}`]
       : ["acode agent run --pending", `acode session show ${short}`]
-  // Nobody pauses, cancels or resumes a plan run from elsewhere.
+  // A plan run cannot be paused, cancelled or resumed by another process.
   if (lane === "plan") return [...answer, `acode session show ${short}`]
   if (isDriven) return [...answer, `acode pause ${short}`, `acode cancel ${short}`]
   const resume = `acode resume ${short}${stand.repliesFlag === null ? "" : ` ${stand.repliesFlag}`}`
@@ -34,8 +34,8 @@ export function nextCommands(id: string, state: SessionState, stand: NextStand):
 }
 
 /**
- * Returns a recorded text with the session named in the commands it gives: without an id they mean the latest one, and
- * whoever goes on with replies from a file has to say so again.
+ * Adds the session's id to the commands in a recorded text: without an id they mean the latest session. Also adds the
+ * flag for scripted replies to `resume`, which needs it again.
  */
 export function aboutSession(text: string, id: string, neededReplies: string | null): string {
   const short = shellQuoted(shortId(id))
@@ -57,7 +57,7 @@ export async function namingSession(failure: Failure, service: AppService): Prom
     const replies = state === null ? null : repliesFlag(state.settings.selection)
     return new Failure({ ...failure.report, hint: aboutSession(hint, where, replies) }, { cause: failure })
   } catch (error) {
-    // A session that cannot be read is what the failure may be about; its own words are the better ones.
+    // The failure may be that the session cannot be read: its own hint is better then.
     if (error instanceof Failure) return failure
     throw error
   }

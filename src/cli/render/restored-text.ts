@@ -7,7 +7,7 @@ export function explained({ path, reason }: { readonly path: string; readonly re
   return `${shownPath(path)} (${reason})`
 }
 
-/** Paths that stay as they are, each with what speaks against replacing it. */
+/** Returns the paths that stay as they are, each with the reason. */
 export function leftAlone(
   paths: readonly string[],
   doubts: readonly { readonly path: string; readonly reason: string }[],
@@ -16,19 +16,19 @@ export function leftAlone(
   return paths.map(path => explained({ path, reason: reasons.get(path) ?? "it is being changed" }))
 }
 
-/** One line each; the paths are as they are shown. */
-export function tellPaths(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
+/** Prints one line for each path, which the caller has escaped. */
+export function printPaths(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
   for (const [name, paths] of Object.entries(groups))
     for (const path of paths) output.line(`${name}: ${path}`)
 }
 
-/** A path as it is typed after a command: a name that begins like a flag is not taken for one. */
+/** Returns a path as a command argument: a name that begins like a flag gets a leading `./`. */
 export function typedPath(path: string): string {
   const shown = shownPath(path)
   return shellQuoted(shown.startsWith("-") ? `./${shown}` : shown)
 }
 
-/** How to get back what was replaced. */
+/** Returns the line that says how to restore the replaced files. */
 export function keptLine(keptId: string): string {
   return `what was there before is kept: \`acode checkpoint restore ${keptId}\``
 }
@@ -37,7 +37,7 @@ export function interruptedLine(count: number): string {
   return `interrupted: ${count} ${count === 1 ? "path is" : "paths are"} back, the rest is not`
 }
 
-/** What a person has to decide about counts more than what could not be done. */
+/** Returns the exit code; paths that need a decision take precedence over paths that could not be restored. */
 export function restoredExitCode(done: {
   readonly foreign: readonly string[]
   readonly blocked: readonly unknown[]

@@ -14,7 +14,7 @@ import { modelLines, type Prices, usageLines } from "./usage-text.ts"
 
 const changesMax = 20
 
-/** A session for people: first how it ended, then step by step what was done and what is known about it. */
+/** Returns a session as text: first how it ended, then each step with its calls and their effects. */
 export function sessionLines(
   view: SessionView,
   prices: Prices,
@@ -33,7 +33,7 @@ export function sessionLines(
   ]
 }
 
-/** What an undo or a recovery of the session replaced, and how it comes back. */
+/** Returns the line about files that an undo or a recovery replaced, and how to restore them. */
 function keptCopyLine({ id, kind }: CheckpointSummary): string {
   return `  kept     what was there before the ${kind}: \`acode checkpoint restore ${id}\``
 }
@@ -84,13 +84,13 @@ function stepLines(step: StepView, view: SessionView): readonly string[] {
   ]
 }
 
-/** Named where it is not the plan that was approved last. */
+/** Returns the number of a step's plan, if that is not the plan that was approved last. */
 function planText({ planNumber }: StepView, { pipeline }: SessionView): string {
   const last = pipeline?.plans.filter(({ approver }) => approver !== null).length ?? planNumber
   return planNumber < last ? `PLAN ${planNumber} ` : ""
 }
 
-/** The last call of a step is its evidence; a step of a model has others before it. */
+/** Returns whether a call is the evidence of a step: its last call, which a model's step may have others before. */
 function isCallOf(step: StepView, call: CallView): boolean {
   return call.id === step.evidenceId || (call.stepId === step.id && call.taskId === step.taskId)
 }
@@ -103,8 +103,8 @@ const marks: Readonly<Record<StepView["outcome"], string>> = {
   skipped: "⚠",
 }
 
-/** The error of a call is left to its step, which has the code of the plan for it. */
-function callLines(call: CallView, view: SessionView, isToldByStep: boolean): readonly string[] {
+/** Returns the lines of a call. The line of the step shows an error, with the code that the plan format defines. */
+function callLines(call: CallView, view: SessionView, isShownByStep: boolean): readonly string[] {
   const { tool, id, outcome, certainty, error, exitCode, executionId } = call
   const exit = exitCode === null ? "" : `, exit ${exitCode}`
   const execution = executionId === null ? "" : `, execution ${shortId(executionId)}`
@@ -114,14 +114,14 @@ function callLines(call: CallView, view: SessionView, isToldByStep: boolean): re
     `  [result] ${outcome}${exit}${certaintyNote(call)}`,
     ...changeLines(call),
     ...uncoveredLines(call),
-    ...(error === null || isToldByStep ? [] : [errorLine(error.code, error.message)]),
+    ...(error === null || isShownByStep ? [] : [errorLine(error.code, error.message)]),
     ...(outcome === "interrupted" && certainty !== "notDone"
-      ? ["  ⚠ look at what it touched before you go on"]
+      ? ["  ⚠ inspect what it touched before you continue"]
       : []),
   ]
 }
 
-/** Said wherever it does not go without saying. */
+/** Returns a note about the effect of a call, where the outcome does not already imply it. */
 function certaintyNote({ outcome, certainty }: CallView): string {
   if (certainty === null || (outcome === "succeeded" && certainty === "done")) return ""
   return `; its effect ${certaintyText[certainty]}`
@@ -171,7 +171,7 @@ function errorLine(code: string, message: string): string {
   return `  ✗ ${code}: ${oneLine(message, 400)}`
 }
 
-/** What an agent session went through: its plans, its stages in order, what was checked, and why it went back. */
+/** Describes the pipeline of a session: its plans, its stages in order, its checks, and why stages were repeated. */
 function pipelineLines({ plans, stages, cycles, checks, escalations }: PipelineView): readonly string[] {
   return [
     ...plans.map(({ version, planHash, approver, explanation }) => {
@@ -184,7 +184,7 @@ function pipelineLines({ plans, stages, cycles, checks, escalations }: PipelineV
       ({ from, to, count, limit, reason }) =>
         `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${firstLine(reason, 300)}`,
     ),
-    // Whoever asked only for a plan has got it: nothing has failed.
+    // A session with --plan-only has succeeded when it has a plan.
     ...escalations
       .filter(({ exitCode }) => exitCode !== 0)
       .map(({ stage, level, reason }) => `⚠ [${stage.toUpperCase()}] ${level}: ${oneLine(reason, 300)}`),

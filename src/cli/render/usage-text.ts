@@ -3,7 +3,7 @@ import { type StageUsage, type TokenUsage, wholeUsage } from "../../domain/pipel
 import type { ModelSelection } from "../../domain/pipeline-settings.ts"
 import { stages } from "../../domain/stage.ts"
 
-/** What a million tokens cost, in the currency of whoever configured it; null is unknown. */
+/** The price of a million tokens, in the currency of the configuration; null when unknown. */
 export interface Prices {
   readonly input: number | null
   readonly output: number | null
@@ -11,13 +11,13 @@ export interface Prices {
 
 export const unknownPrices: Prices = { input: null, output: null }
 
-/** Null when no price is known. */
+/** Returns the cost of a usage; null when no price is known. */
 export function costOf({ input, output }: TokenUsage, prices: Prices): number | null {
   if (prices.input === null && prices.output === null) return null
   return (input * (prices.input ?? 0) + output * (prices.output ?? 0)) / 1_000_000
 }
 
-/** What the models took, stage by stage and together. Nothing when no server has counted anything. */
+/** Returns the token usage of each stage and the sum. Empty when no server has counted tokens. */
 export function usageLines(usage: StageUsage, prices: Prices): readonly string[] {
   const whole = wholeUsage(usage)
   if (whole.input + whole.output === 0) return []
@@ -31,7 +31,7 @@ export function usageLines(usage: StageUsage, prices: Prices): readonly string[]
   ]
 }
 
-/** Which models are asked, where, and in which manner; nothing with a script or a recording. */
+/** Returns the models, their servers, and how they call tools; empty with a script or a recording. */
 export function modelLines(selection: ModelSelection | null): readonly string[] {
   if (selection === null) return []
   const { protocol, endpoint, consentBy } = selection

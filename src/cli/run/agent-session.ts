@@ -3,7 +3,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { PipelineState } from "../../domain/pipeline/state.ts"
 import { shortId } from "../render/format.ts"
 
-/** What the events of an agent session say; a plan run is a session too, but nobody can control or resume it. */
+/** Returns the state of an agent session. Throws for a plan run, which is a session that cannot be resumed. */
 export async function agentStateOf(app: AppService, sessionId: string): Promise<PipelineState> {
   const state = await app.agentState(sessionId)
   if (state !== null) return state

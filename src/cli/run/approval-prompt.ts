@@ -4,7 +4,7 @@ import type { Output } from "../output.ts"
 import { approvalLines, questionRows, wrappedLines } from "../render/approval-text.ts"
 import { type Key, Keyboard } from "../terminal/keyboard.ts"
 
-/** Asks the person at the terminal. Whatever happens, the terminal is afterwards as it was. */
+/** Asks the person at the terminal, and restores the terminal afterwards in every case. */
 export function approvalPrompt(output: Output): ApprovalPrompt {
   return async (question, dismissed) => {
     using keyboard = new Keyboard(dismissed)
@@ -14,7 +14,7 @@ export function approvalPrompt(output: Output): ApprovalPrompt {
       output.question(choices(question))
       const given = await answerTo(await keyboard.key(), asking)
       if (given === "again") continue
-      // The line of the question is left, so that whatever comes next has a line of its own.
+      // Ends the line of the question, so that the next output begins on its own line.
       if (given === "gone") output.question("\n")
       return given === "gone" ? (dismissed.aborted ? null : { answer: "stopped", reason: null }) : given
     }
@@ -25,23 +25,22 @@ interface Asking {
   readonly question: ApprovalQuestion
   readonly output: Output
   readonly keyboard: Keyboard
-  /** How wide the terminal was when the rows were made that are shown. */
+  /** The width of the terminal for which the shown rows were wrapped. */
   columns: number
-  /** Up to which row the question is shown. */
+  /** The number of rows that have been shown. */
   shownRows: number
-  /** Whether each row was on the screen. Nothing is approved of which a part never was. */
+  /** True when every row has been on the screen. Nothing can be approved before. */
   isWhole: boolean
 }
 
 function screen(): { readonly columns: number; readonly rows: number } {
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   return { columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 }
 }
 
 /**
- * Shows as much of the question as the screen holds above the line for the answer, from where the last part ended;
- * after the last part, and where the terminal has another width now, from the beginning. What it could reach stands
- * above each part.
+ * Shows the next part of the question that fits on the screen above the line for the answer. Starts again after the
+ * last part, and when the width of the terminal has changed. Each part begins with what the call could reach.
  */
 function showMore(asking: Asking): void {
   const { columns, rows: height } = screen()
@@ -64,7 +63,7 @@ function rowsOf(text: string, columns: number): number {
   return Math.max(1, Math.ceil((Bun.stringWidth(text) + 1) / columns))
 }
 
-/** `again` asks once more; `gone` is the end of the question without an answer. */
+/** The effect of a key: an answer, `again` to ask once more, or `gone` when the question ended without an answer. */
 type Given = PromptedAnswer | "again" | "gone"
 
 async function answerTo(key: Key | null, asking: Asking): Promise<Given> {
@@ -105,7 +104,7 @@ function asWritten(what: string): string {
   return `a plan runs exactly as written: no step of it can be ${what}. Deny it, or stop and change the plan.`
 }
 
-/** What is to be different is told to whoever asked, who may ask again: acode itself changes nothing in between. */
+/** Denies with a wish for changes. The model receives the wish and may ask again; acode itself changes nothing. */
 async function edited({ output, keyboard }: Asking): Promise<Given> {
   output.question("edit\nwhat is to be different? (empty: back) > ")
   const line = await keyboard.line()
@@ -124,7 +123,7 @@ function again(output: Output, sentence: string): "again" {
   return "again"
 }
 
-/** What can be typed, with its words where the terminal has room for them. */
+/** Returns the keys that can be typed, with their meanings if the terminal is wide enough. */
 function choices({ options }: ApprovalQuestion): string {
   const words = ["a approve", "d deny"]
   if (options.includes("skip")) words.push("s skip")
@@ -139,7 +138,7 @@ function helpText(asking: Asking): string {
   const rows = [
     "a  approve: do exactly what is shown, once",
     "d  deny: do not do it",
-    ...(isOffered(asking, "skip") ? ["s  skip: leave this one out and go on"] : []),
+    ...(isOffered(asking, "skip") ? ["s  skip: omit this one and continue"] : []),
     "v  view: the next part of it, or all of it again",
     ...(isOffered(asking, "modify", "edit") ? ["e  edit: deny it and say what is to be different"] : []),
     "x  stop: deny it and end the session (also Ctrl-C)",

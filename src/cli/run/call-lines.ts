@@ -14,7 +14,7 @@ const linesMax = 20
 const columnsMax = 200
 const pathsMax = 5
 
-/** What a call is about, in a few words: the file, the command, the pattern. */
+/** Summarises the arguments of a call: the file, the command, the pattern. */
 export function subjectText(args: RecordedJson): string {
   if (args.kind === "artifact") return `(${args.bytes} bytes)`
   // as: the schema's JSON differs from ours only in that nothing in it is read-only.
@@ -26,7 +26,7 @@ export function subjectText(args: RecordedJson): string {
   return oneLine(Array.isArray(named) ? named.join(" ") : String(named), 80)
 }
 
-/** How a call ended: its outcome, what it changed, and why not where it did not do what it was for. */
+/** Describes how a call ended: its outcome, what it changed, and its error. */
 export function resultLines(settled: Settled, paint: Paint, isVerbose: boolean): readonly string[] {
   const { outcome, exitCode, error, text, result, executionId } = settled
   const exit = exitCode === null ? "" : `, exit ${exitCode}`
@@ -41,7 +41,7 @@ export function resultLines(settled: Settled, paint: Paint, isVerbose: boolean):
   ]
 }
 
-/** What a command made under a protected name, and where it is not any more. */
+/** Lists files that a command created under protected names and that were moved to quarantine. */
 export function quarantineLines(result: Json, executionId: string | null): readonly string[] {
   const names = memberOf(result, "quarantined")
   if (!Array.isArray(names)) return []
@@ -50,7 +50,7 @@ export function quarantineLines(result: Json, executionId: string | null): reado
   return [`  ⚠ moved to quarantine, protected: ${shown}${where}`]
 }
 
-/** The beginning of a text, harmless on a terminal. */
+/** Returns the first lines of a text, without control characters. */
 export function textLines(text: RecordedText, paint: Paint): readonly string[] {
   if (text.kind === "omitted") return []
   if (text.kind === "artifact") return [paint.dim(`    (${text.bytes} bytes, ${text.ref})`)]

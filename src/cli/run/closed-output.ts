@@ -1,8 +1,8 @@
 import { OutputClosed, OutputLost } from "../output.ts"
 
 /**
- * Calls `leave` when nobody reads any more (`| head`) or nothing can be written (a full disk), so that the session
- * comes to rest instead of dying in the middle. Nothing is written afterwards.
+ * Calls `leave` when the output is closed (`| head`) or cannot be written (a full disk), so that the session pauses
+ * instead of being killed in the middle. Nothing is written afterwards.
  */
 export function whileRead(leave: () => void) {
   let stoppedBy: OutputClosed | OutputLost | null = null
@@ -17,7 +17,7 @@ export function whileRead(leave: () => void) {
         leave()
       }
     },
-    /** A reader that went away wanted no more; output that was lost has to be told. */
+    /** Throws when output was lost. Output that its reader closed is not an error. */
     assertNothingLost: (): void => {
       if (stoppedBy instanceof OutputLost) throw stoppedBy
     },

@@ -19,19 +19,19 @@ import { isInteractive } from "../terminal/terminal.ts"
 import { whileRead } from "./closed-output.ts"
 import type { SessionFlags } from "./flags.ts"
 import { every, hasLiveLine, liveLine, sessionWaits } from "./live-line.ts"
-import { runTeller } from "./render.ts"
+import { runRenderer } from "./render.ts"
 
 export interface Drive {
   readonly flags: SessionFlags
-  /** What `--yes` says, now or when the session was started. */
+  /** The value of `--yes`, given now or when the session was started. */
   readonly yes: string | null
-  /** What happened before this process. */
+  /** The events before this process. */
   readonly seen: readonly SessionEvent[]
   readonly prices: Prices
   readonly begin: (surface: AgentSurface) => Promise<AgentEnd>
 }
 
-/** Drives a session from this terminal: shows what happens as it happens, asks, and lets itself be stopped. */
+/** Drives a session from this terminal: prints its events, asks questions, and stops on Ctrl-C. */
 export async function driveHere(context: CliContext, drive: Drive): Promise<number> {
   const { flags, yes, seen, prices, begin } = drive
   const { output, globals } = context
@@ -42,7 +42,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     }),
   )
   const { verbose, quiet, json } = globals
-  const teller = runTeller({ paint: output, verbose, quiet, prices, replies: repliesOf(flags) }, seen)
+  const renderer = runRenderer({ paint: output, verbose, quiet, prices, replies: repliesOf(flags) }, seen)
   const streamed = streamedText(output, flags["show-model-progress"])
   const { show, assertNothingLost } = whileRead(interrupted.leave)
   using live = liveLine({
@@ -53,7 +53,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     waitedFor: sessionWaits(),
   })
   const { script, record, replay } = flags
-  const tellLines = (lines: readonly string[], changes: DiffStat | null): void => {
+  const printLines = (lines: readonly string[], changes: DiffStat | null): void => {
     for (const line of changes === null ? [] : diffStatLines(changes)) output.line(line)
     for (const line of lines) output.line(output.advice(line))
   }
@@ -68,54 +68,54 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
       show(() => {
         streamed.endLine()
         live.after(event)
-        ending.tell(null)
+        ending.print(null)
         if (json) {
           ending.add(event, changes => show(() => output.jsonLine(endedLine(event, changes))))
           return
         }
-        const lines = teller.tell(event.stream, event)
-        ending.add(event, changes => show(() => tellLines(lines, changes)))
+        const lines = renderer.render(event.stream, event)
+        ending.add(event, changes => show(() => printLines(lines, changes)))
       }),
     onText: text => {
-      live.heard(text)
+      live.received(text)
       show(() => streamed.add(text))
     },
     stopping: interrupted,
     waits: flags.wait,
     onWaiting: running => live.awaits(ownerText(running)),
   })
-  ending.tell(quiet && !json ? null : await (await context.service()).diffStat(end.sessionId))
+  ending.print(quiet && !json ? null : await (await context.service()).diffStat(end.sessionId))
   assertNothingLost()
   return end.exitCode
 }
 
-/** Holds back how a session ended until it is known what it changed: what to type next comes last. */
+/** Delays printing the end of a session until its changes are counted: the next commands are printed last. */
 function heldEnding(): HeldEnding {
   let held: PrintEnding | null = null
-  const tell: PrintEnding = changes => {
+  const flush: PrintEnding = changes => {
     const print = held
     held = null
     print?.(changes)
   }
   return {
-    tell,
+    print: flush,
     add: ({ type }, print) => {
       held = print
-      if (type !== SessionFinished.type && type !== SessionRested.type) tell(null)
+      if (type !== SessionFinished.type && type !== SessionRested.type) flush(null)
     },
-    [Symbol.dispose]: () => tell(null),
+    [Symbol.dispose]: () => flush(null),
   }
 }
 
-/** Null for an event that is no ending, and where the changes could not be counted. */
+/** Prints the end of a session. `changes` is null for other events, and when they could not be counted. */
 type PrintEnding = (changes: DiffStat | null) => void
 
 interface HeldEnding extends Disposable {
   add(event: SessionEvent, print: PrintEnding): void
-  readonly tell: PrintEnding
+  readonly print: PrintEnding
 }
 
-/** The event as it is recorded; beside the last one of a run is what the session changed. */
+/** Returns the recorded event, with the changes of the session beside the last one. */
 function endedLine(event: StoredEvent, changes: DiffStat | null) {
   const line = eventLine(event.stream, event)
   return changes === null ? line : { ...line, changes }
@@ -131,7 +131,7 @@ function ownerText(running: Parameters<NonNullable<AgentSurface["onWaiting"]>>[0
   return `session ${shortId(running.id)} (process ${running.owner.pid})`
 }
 
-/** Leaving out every check is a person's word: somebody says so here, or has said so with both flags. */
+/** Refuses `--skip-verify` unless a person at the terminal gives it, or it is acknowledged with both flags. */
 export function checkSkipVerify(context: CliContext, flags: SessionFlags): void {
   if (!flags["skip-verify"]) return
   const { globals, output } = context
@@ -141,14 +141,16 @@ export function checkSkipVerify(context: CliContext, flags: SessionFlags): void 
     throw new Failure({
       kind: "denied",
       code: "ACODE-EXEC-005",
-      message: "--skip-verify leaves out every check, which nobody here can approve",
+      message: "--skip-verify omits every check, and there is no terminal to approve that",
       where: "--skip-verify",
       hint: "leave it out, or grant it with --yes=skip_verify",
     })
   output.notice("⚠ --skip-verify: nothing is checked, and the result is marked as unverified")
 }
 
-/** The prompt is loaded when somebody is asked. A question that waits is nothing that could come to its end. */
+/**
+ * Returns a prompt, loaded with the first question. A pause ends an open question, because it may never be answered.
+ */
 function promptHere(
   output: Output,
   { drain, hurry }: { readonly drain: AbortSignal; readonly hurry: () => void },
@@ -165,7 +167,7 @@ function promptHere(
   }
 }
 
-/** What the model writes while it writes it, beside the answer. */
+/** Prints the model's text while it arrives, to stderr. */
 function streamedText(output: Output, isShown: boolean) {
   let isOpen = false
   return {
@@ -175,7 +177,7 @@ function streamedText(output: Output, isShown: boolean) {
       isOpen = !text.endsWith("\n")
     },
     isOpen: () => isOpen,
-    /** What comes next has a line of its own. */
+    /** Ends the line, so that the next output begins on its own line. */
     endLine: () => {
       if (isOpen) output.question("\n")
       isOpen = false

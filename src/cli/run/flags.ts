@@ -2,7 +2,7 @@ import { modes } from "../../domain/model-choice.ts"
 import type { PipelineLimits, PipelineSettings } from "../../domain/pipeline-settings.ts"
 import type { FlagSpecs, FlagValues } from "../parse/flags.ts"
 
-/** Flags of every command that asks models: where the models may be, and files that stand for them or keep replies. */
+/** The flags of commands that ask models: the mode, and files that supply or record replies. */
 export const replyFlags = {
   mode: {
     kind: "choice",
@@ -14,10 +14,10 @@ export const replyFlags = {
   replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
 } as const satisfies FlagSpecs
 
-/** What `run` and `resume` both take: the model, the limits, and who is asked. */
+/** The flags of `run` and `resume`: the model, the limits, and who answers questions. */
 export const sessionFlags = {
   model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
-  "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` goes on" },
+  "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` continues" },
   "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
   "max-cycles": count("how often each way back may be taken, 0 to 10 (3)", 0, 10),
   "max-turns": count("how many replies of the model a step may take (10)", 1, 1000),
@@ -63,8 +63,8 @@ function seconds(what: string, usual: string) {
 }
 
 /**
- * What the flags change in the settings of a session; what is not given stays as it was. Throws before anything has
- * begun when a value is out of range or has no effect.
+ * Returns a function that applies the flags to the settings of a session; other settings stay. Throws at once when a
+ * value is out of range or has no effect.
  */
 export function settingsChange(
   flags: SessionFlags,
@@ -76,7 +76,7 @@ export function settingsChange(
     mode: flags.mode ?? settings.mode,
     selection: settings.selection,
     limits: limitsChange(settings.limits),
-    // Whoever resumes a session that had only to plan has seen the plan and wants it done.
+    // Not inherited: resuming a session with --plan-only executes its plan.
     planOnly: flags["plan-only"],
     approvePlan: settings.approvePlan || flags["approve-plan"],
     skipVerify: settings.skipVerify || flags["skip-verify"],

@@ -10,44 +10,44 @@ import { subjectText } from "./call-lines.ts"
 
 type WatchedEvent = Parameters<typeof dataOf>[1]
 
-/** What a session waits for, and how long already, on the last line of a terminal. */
+/** Shows on the last line of a terminal what a session waits for, and for how long. */
 interface LiveLine extends Disposable {
   after(event: WatchedEvent): void
-  /** Before there is any event: somebody else is in the way. May be said again and again. */
+  /** Shows that another session holds the workspace, before the first event. May be called repeatedly. */
   awaits(whom: string): void
-  /** The model has said something more. */
-  heard(text: string): void
+  /** Counts another piece of the model's reply. */
+  received(text: string): void
 }
 
 interface LiveLineParts {
   readonly draw: (text: string | null) => void
   readonly clock: Pick<Clock, "monotonicMs">
   readonly columns: () => number
-  /** Calls it again and again until it is told to stop. */
+  /** Calls `work` at an interval until the returned function is called. */
   readonly every: (ms: number, work: () => void) => () => void
-  /** Returns what is waited for after an event; null when it is nothing that takes long. */
+  /** Returns what the session waits for after an event; null when the wait is short. */
   readonly waitedFor: (event: WatchedEvent) => AwaitedEvent | null
 }
 
 export interface AwaitedEvent {
   readonly what: string
-  /** The time of a wait goes on as long as this stays the same. */
+  /** The identity of a wait: its time is counted while the key stays the same. */
   readonly key: string
 }
 
-/** What is over sooner need not be told. */
+/** The length of a wait before the line appears. */
 const patienceMs = 1_000
 const redrawMs = 500
 
 export function liveLine({ draw, clock, columns, every, waitedFor }: LiveLineParts): LiveLine {
   let waiting: { readonly wait: AwaitedEvent; readonly sinceMs: number } | null = null
-  let heardCount = 0
+  let receivedCount = 0
   const stop = every(redrawMs, () => {
     if (waiting === null) return
     const waitedMs = clock.monotonicMs() - waiting.sinceMs
     if (waitedMs < patienceMs) return
-    const heard = heardCount === 0 ? "" : `, ${counted(heardCount, "character")} so far`
-    draw(oneLine(`… ${waiting.wait.what}: ${Math.floor(waitedMs / 1000)} s${heard}`, columns() - 1))
+    const received = receivedCount === 0 ? "" : `, ${counted(receivedCount, "character")} so far`
+    draw(oneLine(`… ${waiting.wait.what}: ${Math.floor(waitedMs / 1000)} s${received}`, columns() - 1))
   })
   return {
     after: event => {
@@ -55,15 +55,15 @@ export function liveLine({ draw, clock, columns, every, waitedFor }: LiveLinePar
       if (wait === null) waiting = null
       else if (wait.key !== waiting?.wait.key) waiting = { wait, sinceMs: clock.monotonicMs() }
       else waiting = { ...waiting, wait }
-      heardCount = 0
+      receivedCount = 0
       draw(null)
     },
     awaits: whom => {
       const what = `waits for ${whom}`
       if (waiting?.wait.key !== what) waiting = { wait: { what, key: what }, sinceMs: clock.monotonicMs() }
     },
-    heard: text => {
-      heardCount += text.length
+    received: text => {
+      receivedCount += text.length
     },
     [Symbol.dispose]: () => {
       stop()
@@ -112,12 +112,12 @@ export function taskWaits(): LiveLineParts["waitedFor"] {
   }
 }
 
-/** Returns true where a person watches a terminal. */
+/** Returns true when output goes to a terminal. */
 export function hasLiveLine({ terminal, globals }: CliContext): boolean {
   return terminal.stderr && terminal.stdout && !globals.quiet && !globals.json
 }
 
-/** Calls `work` again and again until the returned function is called; never keeps the process alive. */
+/** Calls `work` at an interval until the returned function is called; does not keep the process alive. */
 export function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms)
   timer.unref()

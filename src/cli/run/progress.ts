@@ -21,35 +21,35 @@ import type { SessionEvent } from "../../domain/session/session-view.ts"
 import { repliesFlag } from "../../models/recorded.ts"
 import { subjectText } from "./call-lines.ts"
 
-/** Turns in a row that brought nothing, each kind with a limit of its own. */
+/** Counts of consecutive failed turns; each kind has its own limit. */
 export interface VainTurns {
   readonly unanswered: number
   readonly tooLong: number
-  /** Answers of the wrong shape: each ends a row of failures. */
+  /** Replies with an invalid format; each resets the other counts. */
   readonly useless: number
 }
 
 const noneInVain: VainTurns = { unanswered: 0, tooLong: 0, useless: 0 }
 
-/** What the lines of a later event need of the earlier ones. */
+/** The state from earlier events that the lines of a later event need. */
 export interface RunProgress {
   readonly goal: string
   readonly limits: PipelineLimits | null
-  /** Of the plan, with the steps that mend something. */
+  /** The number of steps in the plan, fixing steps included. */
   readonly stepCount: number
   readonly vainTurns: VainTurns
-  /** Calls without an outcome, as they are told. */
+  /** Calls without an outcome, with their descriptions. */
   readonly openCalls: ReadonlyMap<string, string>
-  /** What was not allowed, in the order it was asked for. */
+  /** Refused calls, in order. */
   readonly refused: readonly string[]
-  /** Questions without an answer, and the calls they are about. */
+  /** Open questions, each with its call. */
   readonly openApprovals: ReadonlyMap<string, string | null>
   readonly usage: StageUsage
-  /** What a resume has to be given; null when nothing. */
+  /** The flag for replies that `resume` needs; null when it needs none. */
   readonly repliesFlag: string | null
-  /** Whether it has changed any file. */
+  /** True when the session has changed a file. */
   readonly hasChanges: boolean
-  /** Why it stopped for a person last, and what the person can do. */
+  /** The reason why the session last stopped for a person, and what the person can do. */
   readonly escalation: { readonly reason: string; readonly advice: string } | null
 }
 
@@ -87,20 +87,20 @@ const steps: ReadonlyMap<string, Step> = new Map([
     usage: usedMore(progress.usage, turn.stage, turn.usage),
   })),
   on(ToolCallRequested, (progress, { callId, tool, arguments: args }) => {
-    const told = `[tool:${tool}] ${subjectText(args)}`.trimEnd()
-    return { ...progress, openCalls: new Map([...progress.openCalls, [callId, told]]) }
+    const description = `[tool:${tool}] ${subjectText(args)}`.trimEnd()
+    return { ...progress, openCalls: new Map([...progress.openCalls, [callId, description]]) }
   }),
   on(EscalationRaised, (progress, { reason, advice }) => ({ ...progress, escalation: { reason, advice } })),
   on(ToolCallSettled, (progress, { callId, outcome, certainty, error, changes }) => {
     const { openCalls, openApprovals, refused } = progress
-    // A call that rests for its answer is over as well, and made anew then.
+    // A call that waits for its answer in a rested session has ended as well; it is repeated after the answer.
     const isAwaiting =
       outcome === "interrupted" && certainty === "notDone" && error?.code === "ACODE-EXEC-005"
     const settled: RunProgress = {
       ...progress,
       hasChanges: progress.hasChanges || changes.kind === "artifact" || changes.value.length > 0,
       openCalls: new Map([...openCalls].filter(([id]) => id !== callId)),
-      // Its answer has a stream of its own; that the call is over says that it is there.
+      // The answer is in its own stream; the end of the call implies that it was given.
       openApprovals: new Map([...openApprovals].filter(([, about]) => about !== callId || isAwaiting)),
     }
     if (outcome !== "refused" && outcome !== "denied") return settled

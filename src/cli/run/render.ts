@@ -46,57 +46,57 @@ import { afterEvent, nothingSeen, type RunProgress } from "./progress.ts"
 export interface RunStyle {
   readonly paint: Paint
   readonly verbose: boolean
-  /** Only how it ended. */
+  /** True to print only how the session ended. */
   readonly quiet: boolean
   readonly prices: Prices
-  /** The flag and the file of the replies, as a resume has to be given them again; null where there is none. */
+  /** The flag and file of scripted replies, which `resume` needs again; null without one. */
   readonly replies: string | null
 }
 
-/** Tells a session while it happens: gives the lines for one event after the other. */
-export interface RunTeller {
-  tell(sessionId: string, event: SessionEvent): readonly string[]
+/** Returns the lines to print for each event of a session, in order. */
+export interface RunRenderer {
+  render(sessionId: string, event: SessionEvent): readonly string[]
 }
 
-/** `seen` is what happened before this process: nothing of it is told, but steps and cycles go on from there. */
-export function runTeller(style: RunStyle, seen: readonly SessionEvent[]): RunTeller {
+/** Returns a renderer. The events in `seen` are not printed, but steps and cycles are counted from them. */
+export function runRenderer(style: RunStyle, seen: readonly SessionEvent[]): RunRenderer {
   let progress = seen.reduce(afterEvent, nothingSeen)
   return {
-    tell: (sessionId, event) => {
+    render: (sessionId, event) => {
       progress = afterEvent(progress, event)
       if (event.type === SessionFinished.type || event.type === SessionRested.type)
         return endLines(sessionId, event.data, { ...progress, ...repliesOf(style, progress) }, style)
-      return style.quiet ? [] : (tellers.get(event.type)?.({ event, progress, ...style }) ?? [])
+      return style.quiet ? [] : (renderers.get(event.type)?.({ event, progress, ...style }) ?? [])
     },
   }
 }
 
-/** A file that this process was given is named; of a session that is only looked at nobody knows it. */
+/** Returns the flag for replies with the file of this process; a session that is only shown has no known file. */
 function repliesOf({ replies }: RunStyle, { repliesFlag }: RunProgress): Pick<RunProgress, "repliesFlag"> {
   return { repliesFlag: repliesFlag === null ? null : (replies ?? repliesFlag) }
 }
 
-interface Told extends RunStyle {
+interface EventContext extends RunStyle {
   readonly event: SessionEvent
-  /** With the event itself. */
+  /** The progress after this event. */
   readonly progress: RunProgress
 }
 
-type Teller = (told: Told) => readonly string[]
+type EventRenderer = (context: EventContext) => readonly string[]
 
-const tellers: ReadonlyMap<string, Teller> = new Map([
+const renderers: ReadonlyMap<string, EventRenderer> = new Map([
   on(SessionStarted, ({ goal, agent }, { paint }) => [
     `[SESSION] ${oneLine(goal, 200)}`,
     ...modelLines(agent?.selection ?? null).map(line => paint.dim(`  ${line}`)),
   ]),
   on(SessionResumed, ({ by, settings, skipsFailed, redoesCommand }, { progress, paint }) => [
-    `[SESSION] goes on${skipsFailed ? " without the steps that failed" : ""}${redoesCommand ? " with its interrupted command" : ""}, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
+    `[SESSION] continues${skipsFailed ? " without the steps that failed" : ""}${redoesCommand ? " with its interrupted command" : ""}, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
     ...modelLines(settings.selection).map(line => paint.dim(`  ${line}`)),
   ]),
   on(StageEntered, ({ stage, attempt, planVersion, checks, feedback }, { progress, paint, verbose }) => {
     const retry = attempt === 0 ? "" : ` — Retry ${attempt}/${progress.limits?.stageRetriesMax[stage] ?? "?"}`
-    const told = verbose ? feedback.map(each => paint.dim(`    ${oneLine(each, 300)}`)) : []
-    return [`${tag(stage)} ${beginning(stage, planVersion, checks.length, progress)}${retry}`, ...told]
+    const reasons = verbose ? feedback.map(each => paint.dim(`    ${oneLine(each, 300)}`)) : []
+    return [`${tag(stage)} ${beginning(stage, planVersion, checks.length, progress)}${retry}`, ...reasons]
   }),
   on(StageProgressed, ({ stage, message, fraction }) => {
     const share = fraction === null ? "" : ` (${Math.round(fraction * 100)} %)`
@@ -142,7 +142,7 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
     const [first = "", ...output] = reason.split("\n").filter(line => line.trim() !== "")
     return [
       `${name} — ${verdict}: ${oneLine(first, 300)}`,
-      ...tellingLines(output).map(line => paint.dim(`    ${oneLine(line, 200)}`)),
+      ...failureLines(output).map(line => paint.dim(`    ${oneLine(line, 200)}`)),
     ]
   }),
   on(CycleStarted, ({ from, to, count, limit, reason }) => [
@@ -150,7 +150,7 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
   ]),
   on(StageFinished, ({ stage, status, message, durationMs }, { paint, progress }) => {
     const mark = status === "success" ? paint.green("✓") : isEnd(status) ? paint.red("✗") : "⚠"
-    // Why a session stops is in the line before, and in its ending.
+    // The reason is in the line before, and in the last line of the session.
     const text = message === progress.escalation?.reason ? "not finished" : firstLine(message, 300)
     return [`${tag(stage)} ${mark} ${text} (${durationText(durationMs)})`]
   }),
@@ -164,8 +164,8 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
 
 const outputLinesMax = 8
 
-/** Of what a failed check printed what sounds like the failure, else its end; `session logs` has all of it. */
-function tellingLines(output: readonly string[]): readonly string[] {
+/** Returns the lines of a check's output that report the failure, else the last ones; `session logs` prints all. */
+function failureLines(output: readonly string[]): readonly string[] {
   const failing = output.filter(line =>
     /\b(?:not ok|fail\w*|error\w*|expected|actual|panic\w*)\b/i.test(line),
   )
@@ -174,25 +174,24 @@ function tellingLines(output: readonly string[]): readonly string[] {
 
 function on<Definition extends EventDefinition>(
   definition: Definition,
-  tell: (data: z.infer<Definition["data"]>, told: Told) => readonly string[],
-): readonly [string, Teller] {
+  render: (data: z.infer<Definition["data"]>, context: EventContext) => readonly string[],
+): readonly [string, EventRenderer] {
   // as: the type of an event decides the shape of its data; nothing is in the log that was not parsed with it.
-  return [definition.type, told => tell(told.event.data as z.infer<Definition["data"]>, told)]
+  return [definition.type, context => render(context.event.data as z.infer<Definition["data"]>, context)]
 }
 
 const proposedLinesMax = 60
 
-/** What a person is asked about, in the order it would be done. A plan of many pages is not put on a screen. */
+/** Returns the proposed plan in the order of its steps, shortened when it is long. */
 function proposedLines(recorded: RecordedJson, paint: Paint): readonly string[] {
-  if (recorded.kind === "artifact")
-    return [paint.dim("    a long plan: the question about it shows all of it")]
+  if (recorded.kind === "artifact") return [paint.dim("    a long plan: the approval prompt shows all of it")]
   const reading = readPlan(JSON.stringify(recorded.value), { check: () => [] })
   if (!("plan" in reading)) return []
   const lines = planLines(reading.plan).filter(line => line !== "")
   const more = lines.length - proposedLinesMax
   return [
     ...lines.slice(0, proposedLinesMax),
-    ...(more > 0 ? [`… ${more} more lines: the question about it shows all of it`] : []),
+    ...(more > 0 ? [`… ${more} more lines: the approval prompt shows all of it`] : []),
   ].map(line => paint.dim(`    ${line}`))
 }
 
@@ -219,7 +218,7 @@ function isEnd(status: "failed" | "retry" | "cycle" | "timeout"): boolean {
 
 const refusedMax = 20
 
-/** How it ended, with which exit code, what was not allowed, and what to type next. */
+/** Returns the last lines of a session: how it ended, the exit code, refused calls, and the next commands. */
 function endLines(
   sessionId: string,
   data: unknown,
@@ -259,7 +258,7 @@ type FinishedTurn = NewEvent<typeof TurnFinished>["data"]
 
 const findingsMax = 20
 
-/** What a person is told of a reply without its text: that it failed and is tried again, or what a reviewer says. */
+/** Describes a model's turn without its text: a failure and its retry, or the verdict of a reviewer. */
 function turnLines(turn: FinishedTurn, progress: RunProgress, tag: string): readonly string[] {
   const { failure, problems, stage } = turn
   const { limits, vainTurns } = progress
@@ -269,7 +268,7 @@ function turnLines(turn: FinishedTurn, progress: RunProgress, tag: string): read
   }
   if (problems.length > 0) {
     const again = retryText(vainTurns.useless, limits?.stageRetriesMax[stage])
-    return [`${tag} ⚠ the answer is of no use: ${oneLine(problems.join("; "), 500)}${again}`]
+    return [`${tag} ⚠ the model's reply is not valid: ${oneLine(problems.join("; "), 500)}${again}`]
   }
   return stage === "reviewer" ? reviewLines(turn, tag) : []
 }
@@ -279,7 +278,7 @@ function failedText(kind: string, { limits, vainTurns }: RunProgress): string {
   return limits === null ? "" : retryText(count, retriesAllowed(limits, kind))
 }
 
-/** Said only while there is another try. */
+/** Returns the number of the next try; empty when there is none. */
 function retryText(count: number, max: number | undefined): string {
   return max === undefined || count > max ? "" : ` — Retry ${count}/${max}`
 }

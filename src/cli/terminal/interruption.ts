@@ -3,7 +3,7 @@ import type { StopCause } from "../../engine/lanes/agent-runner.ts"
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** Turns Ctrl-C, SIGTERM and a closed terminal into an abort, so that the command is ended and recorded first. */
+/** Converts Ctrl-C, SIGTERM and a closed terminal to an abort, so that the command is ended and recorded first. */
 export function interruption() {
   const controller = new AbortController()
   let received: number | null = null
@@ -14,20 +14,20 @@ export function interruption() {
   return {
     signal: controller.signal,
     abort: () => controller.abort(),
-    /** Which signal came first, or null. */
+    /** Returns the first signal; null without one. */
     signalNumber: () => received,
     [Symbol.dispose]: () => listening[Symbol.dispose](),
   }
 }
 
-/** Signals stop the work where that leaves nothing half done. A question is not such work: there they end acode. */
+/** Runs work that stops on signals without leaving anything half done. During a question signals end acode. */
 export async function stoppable<Result>(work: (stopping: AbortSignal) => Promise<Result>): Promise<Result> {
   using interrupted = interruption()
   // Awaited here: a bare return would stop listening before the work is done.
   return await work(interrupted.signal)
 }
 
-/** The same in two steps: the first signal lets what is being done come to its end, the second ends it. */
+/** Handles signals in two steps: the first lets the current request or command finish, the second ends it. */
 export function twoStepInterruption(onFirst: () => void) {
   const drain = new AbortController()
   const stop = new AbortController()
@@ -39,16 +39,16 @@ export function twoStepInterruption(onFirst: () => void) {
   const listening = listen(name => {
     if (drain.signal.aborted) return stop.abort()
     begin(name)
-    // Nobody reads at a terminal that was closed, and writing to it would fail.
+    // Writing to a closed terminal would fail.
     if (name !== "SIGHUP") onFirst()
   })
   return {
     drain: drain.signal,
     stop: stop.signal,
     cause: () => cause,
-    /** The first step without a signal: nobody reads any more. */
+    /** Begins the first step without a signal, when the output is closed. */
     leave: () => begin("closedOutput"),
-    /** The second one. */
+    /** Begins the second step. */
     hurry: () => stop.abort(),
     [Symbol.dispose]: () => listening[Symbol.dispose](),
   }

@@ -3,7 +3,7 @@ import { oneLine } from "../../base/text.ts"
 import type { Output } from "../output.ts"
 import { discardTypedAhead } from "./terminal.ts"
 
-/** The keys of the person at standard input, until it is disposed of or the signal ends the question. */
+/** Reads keys from standard input, until it is disposed of or the signal ends the question. */
 export class Keyboard implements Disposable {
   private readonly raw = RawMode.ofStandardInput()
   private readonly reader = new KeyReader()
@@ -17,19 +17,19 @@ export class Keyboard implements Disposable {
   constructor(private readonly dismissed: AbortSignal) {
     this.isClosed = dismissed.aborted
     const { stdin } = process
-    // What was typed before the question could be read is no answer to it.
+    // Keys typed before the question was shown do not answer it.
     if (this.raw.isPossible) discardTypedAhead()
     while (this.raw.isPossible && stdin.read() !== null);
     this.raw.enter()
     dismissed.addEventListener("abort", this.close)
     stdin.on("data", this.hear)
     stdin.on("end", this.close)
-    // A file is read to its end and knows neither.
+    // A file has neither `ref` nor `unref`.
     if ("ref" in stdin) stdin.ref()
     stdin.resume()
   }
 
-  /** The next key; without raw mode a line of one character is one. Null when nobody is asked any more. */
+  /** Returns the next key; without raw mode, a line of one character. Null when the question has ended. */
   async key(): Promise<Key | null> {
     if (!this.raw.isPossible) return lineKey(await this.line())
     for (;;) {
@@ -41,7 +41,7 @@ export class Keyboard implements Disposable {
     }
   }
 
-  /** A whole line, edited as the terminal does it. Null as above. */
+  /** Returns a whole line, edited by the terminal. Null when the question has ended. */
   async line(): Promise<string | null> {
     this.raw.leave()
     try {
@@ -64,7 +64,7 @@ export class Keyboard implements Disposable {
     stdin.off("data", this.hear)
     stdin.off("end", this.close)
     stdin.pause()
-    // Nobody listens any more; the program need not wait for the next key to end.
+    // The program must not wait for another key before it exits.
     if ("unref" in stdin) stdin.unref()
   }
 
@@ -104,8 +104,8 @@ function lineKey(line: string | null): Key | null {
 }
 
 /**
- * Asks the person at the terminal a question that is answered with yes or no. Anything but `y` is no. Names
- * of files in it are foreign text: each line stays one.
+ * Asks a yes-or-no question at the terminal. Anything but `y` means no. The lines may contain file names, so control
+ * characters in them are escaped.
  */
 export async function confirm(output: Output, lines: readonly string[], question: string): Promise<boolean> {
   using keyboard = new Keyboard(new AbortController().signal)
@@ -116,20 +116,20 @@ export async function confirm(output: Output, lines: readonly string[], question
   return isYes
 }
 
-/** A path has at most 4,096 bytes, each of them shown in four characters at most. */
+/** The longest line: a path of 4,096 bytes, each escaped as four characters, fits. */
 const lineLengthMax = 20_000
 
-/** What a person did at the keyboard, as far as one key can say it. */
+/** One key press. */
 export type Key =
   | { readonly kind: "character"; readonly text: string }
   /** Ctrl-C or Ctrl-D. */
   | { readonly kind: "interrupt" }
-  /** An arrow, a function key, or several characters at once: a paste, or a cat. Never an answer. */
+  /** An arrow, a function key, or several characters at once, such as a paste. Never an answer. */
   | { readonly kind: "other" }
 
 /**
- * Makes keys of the bytes a terminal in raw mode sends. A sequence is swallowed whole, also when it comes in pieces:
- * the arrow up ends in the letter A and must not be taken for it.
+ * Converts the bytes that a terminal in raw mode sends to keys. An escape sequence is consumed whole, also when it
+ * arrives in pieces: the arrow up ends with the letter A and must not be treated as one.
  */
 export class KeyReader {
   private readonly decoder = new TextDecoder()
@@ -154,7 +154,7 @@ export class KeyReader {
     return [{ kind: "interrupt" }]
   }
 
-  /** False for a part of a sequence. */
+  /** Returns false for a part of a sequence. */
   private isPlain(character: string): boolean {
     const { state } = this
     if (character === "\u001b") this.state = state === "string" ? "function" : "escape"
@@ -170,15 +170,15 @@ export class KeyReader {
 function openedBy(character: string): "plain" | "control" | "function" | "string" {
   if (character === "[") return "control"
   if (character === "O" || character === "N") return "function"
-  // Answers of the terminal to questions somebody else asked it. They end with a bell or with escape and a backslash.
+  // Answers of the terminal to queries of other programs. They end with a bell, or with escape and a backslash.
   return "P]X^_".includes(character) ? "string" : "plain"
 }
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /**
- * Keys without Enter, for as long as somebody is asked. A shell whose terminal was left in raw mode shows nothing of
- * what is typed, so it is left on every way out: disposed of, ended by a signal, or in the middle of a bug.
+ * Switches the terminal to raw mode while a question is open, so that keys need no Enter. A shell in a terminal that
+ * stayed in raw mode does not echo what is typed, so raw mode ends on disposal, on a signal, and after an error.
  */
 class RawMode implements Disposable {
   private isRaw = false
@@ -191,7 +191,7 @@ class RawMode implements Disposable {
     for (const { name, listener } of this.listeners) process.on(name, listener)
   }
 
-  /** Of standard input; where that is no terminal nothing changes, and keys need Enter. */
+  /** Enters raw mode on standard input. Does nothing when that is not a terminal, and then keys need Enter. */
   static ofStandardInput(): RawMode {
     const { stdin } = process
     return new RawMode(stdin.isTTY ? stdin : null)
@@ -217,7 +217,7 @@ class RawMode implements Disposable {
     for (const { name, listener } of this.listeners) process.off(name, listener)
   }
 
-  /** Who else listens ends the program in its own time; if nobody does, it is ended as it would have been. */
+  /** Restores the terminal on a signal. Without another listener it raises the signal again, which ends the program. */
   private endBy(name: NodeJS.Signals): void {
     this.leave()
     if (process.listenerCount(name) > 1) return

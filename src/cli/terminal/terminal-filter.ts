@@ -1,16 +1,16 @@
-/** Makes the output of a program fit for a terminal, chunk by chunk; what is held back comes out with `end`. */
+/** Makes the output of a program safe for a terminal, chunk by chunk; `end` returns the bytes that were held back. */
 export interface TerminalFilter {
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
 }
 
-/** For output that goes to a file or a program, which get it byte by byte. */
+/** Passes output unchanged, for a file or a program. */
 export const unchanged: TerminalFilter = { push: chunk => chunk, end: () => new Uint8Array(0) }
 
 /**
- * Passes text, colours and the movements of the cursor, and leaves out every other sequence: the clipboard, titles,
- * links, images, answers that a terminal would type at the next prompt. A sequence is found in 7 bits, in 8, and as
- * UTF-8; one that lacks its end is over with its line.
+ * Returns a filter that passes text, colours and cursor movements, and removes every other sequence: clipboard access,
+ * titles, links, images, and queries whose answer the terminal would type at the next prompt. Recognises sequences in
+ * 7-bit, 8-bit and UTF-8 form; one without an end is over at the end of its line.
  */
 export function terminalFilter(): TerminalFilter {
   const filter = new Filter()
@@ -24,7 +24,7 @@ type State = "ground" | "character" | "escape" | "designation" | "control" | "st
 
 class Filter {
   private state: State = "ground"
-  /** The bytes of a character or a sequence that has begun and may still be passed. */
+  /** The bytes of an incomplete character or sequence that may still be passed. */
   private held: number[] = []
   private heldMax = 0
   private out: Uint8Array = new Uint8Array(0)
@@ -43,7 +43,7 @@ class Filter {
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    // A byte of an 8-bit sequence becomes two, and what was held comes on top.
+    // A byte of an 8-bit sequence becomes two, and held bytes are added.
     this.out = new Uint8Array(2 * (chunk.length + this.held.length))
     this.length = 0
     for (const byte of chunk) this.take(byte)
@@ -76,7 +76,7 @@ class Filter {
     if ((byte >= 0x20 && byte !== 0x7f) || passedControls.has(byte)) this.put(byte)
   }
 
-  /** A byte that is part of no character: as one of 8 bits it may begin a sequence. */
+  /** Handles a byte that is not part of a UTF-8 character: as an 8-bit control it may begin a sequence. */
   private lone(byte: number): void {
     if (byte >= 0xa0) this.put(byte)
     else this.eightBit(byte)
@@ -138,13 +138,13 @@ class Filter {
     this.reset()
   }
 
-  /** A sequence that something else breaks off. */
+  /** Drops a sequence that another byte interrupts. */
   private abandon(byte: number): void {
     this.reset()
     this.take(byte)
   }
 
-  /** The bytes of a character that is none, each by itself. */
+  /** Handles the bytes of an invalid character one by one. */
   private release(): void {
     const bytes = this.held
     this.reset()
@@ -165,7 +165,7 @@ class Filter {
   }
 }
 
-/** Whether a control sequence styles text, moves the cursor, or erases what is on the screen. */
+/** Returns whether a control sequence styles text, moves the cursor, or erases the screen. */
 function isPassed(parameters: readonly number[], final: number): boolean {
   const text = String.fromCharCode(...parameters)
   const letter = String.fromCharCode(final)
@@ -180,11 +180,11 @@ const parenthesis = 0x28
 const letterB = 0x42
 const backslash = 0x5c
 const lineFeed = 0x0a
-/** Bell, backspace, tab, line feed, vertical tab, form feed, return, and the return to the usual characters. */
+/** Bell, backspace, tab, line feed, vertical tab, form feed, return, and shift in, which resets the character set. */
 const passedControls: ReadonlySet<number> = new Set([0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0f])
-/** Save and restore the cursor, next line, line up and down. */
+/** Escapes that save and restore the cursor, or move it by a line. */
 const passedEscapes: ReadonlySet<number> = new Set(Array.from("78DEM", letter => letter.charCodeAt(0)))
-/** Device control, start of string, system command, privacy message, application command. */
+/** The starts of device control, string, system command, privacy message and application command. */
 const stringStarts: ReadonlySet<number> = new Set(Array.from("PX]^_", letter => letter.charCodeAt(0)))
 const stringEnds: ReadonlySet<number> = new Set([0x07, 0x18, 0x1a, lineFeed])
 const sequenceMax = 64

@@ -3,14 +3,14 @@ import { fstatSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
 import type { GlobalFlags } from "../parse/flags.ts"
 
-/** Which of our standard descriptors a person sits at. Asked of the system: the runtime's own answer loads streams. */
+/** The standard descriptors that are terminals. Read from the system: the runtime's own answer loads streams. */
 export interface TerminalUse {
   readonly stdin: boolean
   readonly stdout: boolean
   readonly stderr: boolean
 }
 
-/** Whether somebody is there to be asked. Never so in CI, where a question would hang until the end of time. */
+/** Returns whether a person can be asked. False in CI, where a question would wait for ever. */
 export function isInteractive(context: {
   readonly terminal: TerminalUse
   readonly environment: { readonly ci: boolean; readonly nonInteractive: boolean }
@@ -29,7 +29,7 @@ function isTerminal(fd: 0 | 1 | 2): boolean {
   try {
     if (!fstatSync(fd).isCharacterDevice()) return false
   } catch (error) {
-    // Closed: then nobody sits there.
+    // A closed descriptor is not a terminal.
     if (errnoOf(error) === "EBADF") return false
     throw error
   }
@@ -41,18 +41,18 @@ function isTerminal(fd: 0 | 1 | 2): boolean {
   }
 }
 
-/** Throws away what was typed at standard input and not read yet. */
+/** Discards input that was typed and not read yet. */
 export function discardTypedAhead(): void {
   const { symbols, close } = dlopen("libc.so.6", {
     tcflush: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
   })
   try {
-    // Not a terminal, or not ours any more: then there is nothing to throw away.
+    // Not a terminal, or no longer ours: there is nothing to discard.
     symbols.tcflush(0, inputQueue)
   } finally {
     close()
   }
 }
 
-/** TCIFLUSH of termios. */
+/** The value of TCIFLUSH in termios. */
 const inputQueue = 0

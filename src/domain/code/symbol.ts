@@ -91,7 +91,7 @@ export interface ReferenceRow {
   readonly match: "name"
 }
 
-/** Whether `typed` names the symbol: by its name alone, or with one or more of its containers. */
+/** Returns whether `typed` names the symbol: by its name alone, or with one or more of its containers. */
 export function isNamed(symbol: Pick<CodeSymbol, "name" | "container">, typed: string): boolean {
   return symbol.name === typed || `.${qualifiedName(symbol)}`.endsWith(`.${typed}`)
 }

@@ -48,7 +48,7 @@ describe("what was recorded", () => {
   beforeEach(() => seedSession(workspace))
 
   test("is found", async () => {
-    expect((await app.sessions())?.find(seeded.session)).toMatchObject({ goal: "mend a.ts" })
+    expect((await app.sessions())?.find(seeded.session)).toMatchObject({ goal: "fix a.ts" })
     expect((await app.approvals())?.find(seeded.approval)).toMatchObject({ state: "open" })
     expect((await app.evidence())?.show(seeded.writing)).toMatchObject({ tool: "file_write" })
   })

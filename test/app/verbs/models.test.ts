@@ -69,10 +69,10 @@ describe("the list of models", () => {
     const { listModels, probeModel } = modelVerbs(wiring)
     const burst = look({ mode: "burst" })
     expect(await failureOf(() => listModels(burst))).toMatchObject({
-      hint: "name who is asked: `ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst`",
+      hint: "name the provider to ask: `ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst`",
     })
     expect(await failureOf(() => probeModel(burst))).toMatchObject({
-      hint: "name who is asked: `acode models probe anthropic/NAME --mode burst`",
+      hint: "name the provider to ask: `acode models probe anthropic/NAME --mode burst`",
     })
   })
 })

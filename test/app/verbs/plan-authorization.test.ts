@@ -50,7 +50,7 @@ describe("a plan", () => {
       kind: "denied",
       code: "E002",
       where: "p.json",
-      message: `nobody has approved this plan (${plan.hash})`,
+      message: `this plan has not been approved (${plan.hash})`,
       hint: expect.stringContaining("acode plan approve"),
     })
   })

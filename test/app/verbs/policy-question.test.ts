@@ -30,15 +30,15 @@ describe("a line is refused with the reason:", () => {
     ["{}", "it has no question"],
     ['{"op":"read"}', "it has no question"],
     ['{"command":"ls","argv":["ls"]}', "it has command and argv"],
-    ['{"command":7}', "command is no string"],
-    ['{"command":null}', "command is no string"],
-    ['{"argv":"ls"}', "argv is no list"],
+    ['{"command":7}', "command is not a string"],
+    ['{"command":null}', "command is not a string"],
+    ['{"argv":"ls"}', "argv is not a list"],
     ['{"argv":[]}', "argv names no program"],
     ['{"argv":[""]}', "argv names no program"],
-    ['{"argv":["ls",1]}', "argv holds something that is no string"],
-    ['{"path":["a"],"op":"read"}', "path is no string"],
+    ['{"argv":["ls",1]}', "argv contains a value that is not a string"],
+    ['{"path":["a"],"op":"read"}', "path is not a string"],
     ['{"path":"a"}', "a path needs an operation; one of read, write, delete, list"],
-    ['{"path":"a","op":"chmod"}', '"chmod" is no operation'],
+    ['{"path":"a","op":"chmod"}', '"chmod" is not an operation'],
   ])("%s", (line, reason) => {
     const read = () => readQuestion(line)
     expect(read).toThrow(Failure)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { truncateSync } from "node:fs"
-import { tellingLost } from "../../../src/app/wiring/gate.ts"
+import { reportingLost } from "../../../src/app/wiring/gate.ts"
 import type { NewEvent } from "../../../src/domain/events/definition.ts"
 import type { UncoveredChanges } from "../../../src/domain/tool-call.ts"
 import { event } from "../../store/support/session-events.ts"
@@ -13,7 +13,7 @@ const confinedTest = testWhere(missingSandbox)
 function told(...commits: readonly (readonly NewEvent[])[]): readonly string[] {
   const notices: string[] = []
   const log = { sessionId: "ses_1", append: () => [], whileOwned: <Result>(work: () => Result) => work() }
-  const telling = tellingLost(log, text => void notices.push(text))
+  const telling = reportingLost(log, text => void notices.push(text))
   for (const events of commits) telling.append(events)
   return notices
 }
@@ -29,10 +29,10 @@ const lost = (...names: readonly string[]): UncoveredChanges => ({
 describe("what a call changed and cannot be put back", () => {
   test("is told once for each path, a few of many by name", () => {
     expect(told([settled(lost("a"))], [settled(lost("a", "b", "c", "d", "e"))])).toEqual([
-      "`acode session undo` cannot put back a: no copy was kept",
-      "`acode session undo` cannot put back b: no copy was kept",
-      "`acode session undo` cannot put back c: no copy was kept",
-      "`acode session undo` cannot put back 2 more files",
+      "`acode session undo` cannot restore a: no copy was kept",
+      "`acode session undo` cannot restore b: no copy was kept",
+      "`acode session undo` cannot restore c: no copy was kept",
+      "`acode session undo` cannot restore 2 more files",
     ])
   })
 
@@ -59,6 +59,6 @@ confinedTest(
       reply.review("approve"),
     )
     const { exitCode, stderr } = await room.run("--yes=plan")
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("cannot put back large.bin")])
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("cannot restore large.bin")])
   },
 )

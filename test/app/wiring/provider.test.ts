@@ -249,7 +249,7 @@ describe("a recording", () => {
   test("that is something else is named with its first wrong line", async () => {
     const replay = temp.write("other.jsonl", "{}\nx\n")
     expect((await refusal({ replay })).message).toBe(
-      "the file given to --replay is no recording: line 1 is not a recorded reply of this version, and 1 more line",
+      "the file given to --replay is not a recording: line 1 is not a recorded reply of this version, and 1 more line",
     )
   })
 

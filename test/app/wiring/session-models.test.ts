@@ -2,7 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ModelChoice } from "../../../src/app/wiring/provider.ts"
-import { lookForModels, type ModelLookup, type SaidOfModels } from "../../../src/app/wiring/session-models.ts"
+import {
+  lookForModels,
+  type ModelLookup,
+  type ModelOverrides,
+} from "../../../src/app/wiring/session-models.ts"
 import { Wiring } from "../../../src/app/wiring/wire.ts"
 import { readEnvironment } from "../../../src/config/environment.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
@@ -37,7 +41,7 @@ function configure(config: Readonly<Record<string, unknown>>): void {
 interface Asked {
   readonly settings?: Partial<PipelineSettings>
   readonly before?: PipelineSettings | null
-  readonly said?: Partial<SaidOfModels>
+  readonly said?: Partial<ModelOverrides>
   readonly model?: ModelChoice
   readonly usualServers?: readonly UsualServer[]
   readonly variables?: Readonly<Record<string, string>>
@@ -118,7 +122,7 @@ describe("a new session", () => {
     await using fake = await serving()
     const usualServers = [usualAt(fake.endpoint, "ollama")]
     expect(await failureOf(() => chosen({ before, usualServers }))).toMatchObject({
-      ...{ kind: "usage", hint: "say --replay FILE; or let a server go on: --model NAME" },
+      ...{ kind: "usage", hint: "say --replay FILE; or continue with a server: --model NAME" },
     })
     const named = { before, usualServers, settings: { model: "fake" }, said: { model: true } }
     expect((await chosen(named)).selection?.endpoint).toBe(fake.endpoint)

@@ -70,7 +70,7 @@ describe("a session as people read it", () => {
     )
     expect(text).toContain("[STEP 1/2] ⚠ s1: write it — interrupted (1 ms)")
     expect(text).toContain("  [result] interrupted; its effect may or may not have taken place")
-    expect(text).toContain("  ⚠ look at what it touched before you go on")
+    expect(text).toContain("  ⚠ inspect what it touched before you continue")
     expect(text.match(/ACODE-EXE-013/g)).toHaveLength(1)
   })
 
@@ -78,7 +78,7 @@ describe("a session as people read it", () => {
     const settled = event.callSettled("cal_00000001", { outcome: "interrupted", certainty: "notDone" })
     const text = linesOf(...begun, settled)
     expect(text).toContain("interrupted; its effect did not take place")
-    expect(text).not.toContain("look at what it touched")
+    expect(text).not.toContain("inspect what it touched")
   })
 
   test("shows calls outside steps, and open ones", () => {

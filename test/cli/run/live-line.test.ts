@@ -48,7 +48,7 @@ describe("the live line", () => {
     after(asked)
     expect(pass(900)).toBeNull()
     expect(pass(200)).toBe("… qwen3:8b is asked (executor, step s2): 1 s")
-    live.heard("twelve signs")
+    live.received("twelve signs")
     expect(pass(4_000)).toBe("… qwen3:8b is asked (executor, step s2): 5 s, 12 characters so far")
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Paint } from "../../../src/cli/output.ts"
 import { type Prices, unknownPrices } from "../../../src/cli/render/usage-text.ts"
-import { runTeller } from "../../../src/cli/run/render.ts"
+import { runRenderer } from "../../../src/cli/run/render.ts"
 import { type NewEvent, newEvent } from "../../../src/domain/events/definition.ts"
 import {
   EscalationRaised,
@@ -29,9 +29,9 @@ function told(events: readonly NewEvent[], options: Told = {}): string {
   const { verbose = false, quiet = false, paint = plain, seen = [], prices = unknownPrices } = options
   const numbered = (all: readonly NewEvent[]) =>
     all.map(({ type, data }, index) => ({ seq: index + 1, at: "2026-01-02T03:04:05.000Z", type, data }))
-  const teller = runTeller({ paint, verbose, quiet, prices, replies: null }, numbered(seen))
+  const renderer = runRenderer({ paint, verbose, quiet, prices, replies: null }, numbered(seen))
   return numbered(events)
-    .flatMap(event => teller.tell("ses_00000000-12345678", event))
+    .flatMap(event => renderer.render("ses_00000000-12345678", event))
     .join("\n")
 }
 
@@ -130,7 +130,7 @@ describe("a session as it is told while it happens", () => {
     const more = [made.resumed(made.settingsOf()), made.stepEnded(session.state.steps[0] ?? never(), false)]
     const text = told(more, { seen: eventsOf(session) })
     expect(text.split("\n")).toEqual([
-      "[SESSION] goes on, resumed by ann: get it done",
+      "[SESSION] continues, resumed by ann: get it done",
       "[EXECUTOR] ✗ step 1/1 s1 (0 ms) — ACODE-EXEC-001: it failed",
     ])
   })
@@ -147,7 +147,7 @@ describe("a session as it is told while it happens", () => {
     const counts = [...mixed.matchAll(/Retry (\d\/\d)/g)].map(([, count]) => count)
     expect(counts).toEqual(["1/2", "1/3", "2/2", "2/3", "1/2", "1/2", "2/2"])
     expect(told([made.started(made.settingsOf()), useless])).toContain(
-      "[PLANNER] ⚠ the answer is of no use: no goal; no tasks — Retry 1/2",
+      "[PLANNER] ⚠ the model's reply is not valid: no goal; no tasks — Retry 1/2",
     )
     const again = made.entered("verifier", { attempt: 2 })
     expect(told([made.started(made.settingsOf()), again])).toContain("— Retry 2/2")

@@ -62,7 +62,7 @@ describe("a file that is too large to be copied", () => {
     const { run } = await room.approveAndRun()
     expect([run.exitCode, run.stderr]).toEqual([
       0,
-      expect.stringContaining("cannot put back huge.bin: it is larger than 64 MB (checkpoints.max_file_mb)"),
+      expect.stringContaining("cannot restore huge.bin: it is larger than 64 MB (checkpoints.max_file_mb)"),
     ])
     const undone = await room.acode("session", "undo", "--commands", "--json")
     expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([

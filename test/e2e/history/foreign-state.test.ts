@@ -321,7 +321,7 @@ describe("a directory that was moved, or made anew at its path", () => {
     expect(standings.map(({ standing }) => standing)).toEqual(["here"])
   })
 
-  test("is not given another history while somebody works in it", async () => {
+  test("is not given another history while a process works in it", async () => {
     expect((await room.approveAndRun()).run.exitCode).toBe(0)
     renameSync(room.workspace.root, moved())
     mkdirSync(room.workspace.root)
@@ -331,7 +331,7 @@ describe("a directory that was moved, or made anew at its path", () => {
     await using running = startAcode(command, { cwd: moved(), env: room.workspace.environment })
     await eventually("the command runs", () => existsSync(join(moved(), "up")))
     const { exitCode, stderr } = await there("workspace", "adopt", key)
-    expect([exitCode, stderr.includes("somebody works in")]).toEqual([2, true])
+    expect([exitCode, stderr.includes("another process is working in")]).toEqual([2, true])
     running.kill("SIGTERM")
     await running.ended
     expect((await there("workspace", "adopt", key)).exitCode).toBe(0)

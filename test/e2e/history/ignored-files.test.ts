@@ -59,7 +59,7 @@ describe("what a command does to files that git ignores", () => {
     const { run } = await room.approveAndRun()
     expect([run.exitCode, run.stderr]).toEqual([
       0,
-      expect.stringContaining("cannot put back dist/deep/new.js"),
+      expect.stringContaining("cannot restore dist/deep/new.js"),
     ])
     const changed = ["dist/deep/new.js", "dist/old.js", "notes.local"]
     expect(changed.filter(name => !ignoredByGit(name))).toEqual([])

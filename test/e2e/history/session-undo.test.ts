@@ -80,7 +80,7 @@ describe("session undo", () => {
 
   test("of a path that the session did not change is refused", async () => {
     const run = await room.acode("session", "undo", "--also", "c.txt")
-    expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining("changed no path")])
+    expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining("has no change to")])
     expect(read("a.txt")).toBe("changed\nmore\n")
   })
 
@@ -102,7 +102,7 @@ describe("session undo", () => {
     const preview = await room.acode("session", "undo", "--preview", "--json")
     expect(JSON.parse(preview.stdout)).toMatchObject({ lost: ["[REDACTED:github-token].json"] })
     const run = await room.acode("session", "undo")
-    expect([run.exitCode, run.stdout]).toEqual([1, expect.stringContaining("not put back: [REDACTED:")])
+    expect([run.exitCode, run.stdout]).toEqual([1, expect.stringContaining("not restored: [REDACTED:")])
   })
 
   test("of a session that changed nothing says so", async () => {

@@ -26,7 +26,7 @@ async function lines(...args: readonly string[]) {
 describe("session list", () => {
   test("shows what runs and how far it is", async () => {
     const { stdout } = await acode("session", "list")
-    expect(stdout).toMatch(/^… 0000aaaa {2}\S+Z {2}EXECUTING +2\/4 {2}mend a\.ts\n$/)
+    expect(stdout).toMatch(/^… 0000aaaa {2}\S+Z {2}EXECUTING +2\/4 {2}fix a\.ts\n$/)
     const { stdout: listed } = await acode("session", "list", "--json")
     expect(JSON.parse(listed)).toMatchObject([
       { id: seeded.session, lane: "plan", state: "EXECUTING", stepsDone: 2, exitCode: null },
@@ -63,7 +63,7 @@ describe("session show", () => {
     expect(view).toMatchObject({
       id: seeded.session,
       lane: "plan",
-      goal: "mend a.ts",
+      goal: "fix a.ts",
       state: "EXECUTING",
       reason: null,
       exitCode: null,
@@ -115,7 +115,7 @@ describe("session logs", () => {
       session: seeded.session,
       type: "session.started",
       trace: "01890000000070008000 00000000aaaa".replace(" ", ""),
-      data: expect.objectContaining({ goal: "mend a.ts" }),
+      data: expect.objectContaining({ goal: "fix a.ts" }),
     })
     expect(events.at(-1)).toMatchObject({
       type: "approval.answered",

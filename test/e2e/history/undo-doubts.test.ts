@@ -237,13 +237,13 @@ describe("what changed while a command ran may be a person's", () => {
         cwd: root,
         env: environment,
       })
-      const screen = await terminal.see("put these back too?")
-      expect(screen).toContain("these changed while a command ran, by it or by you:")
+      const screen = await terminal.see("revert these too?")
+      expect(screen).toContain("these files changed while a command ran; the command or you changed them:")
       for (const name of ["a.txt", "d/", "d/new.txt", '"odd \\033[2J\\nname.txt"'])
         expect(screen).toContain(`\n  ${name}\n`)
       terminal.press(key)
       expect(await terminal.exitStatus()).toBe(exitCode)
-      expect(terminal.screen().match(/put these back too/g)).toHaveLength(1)
+      expect(terminal.screen().match(/revert these too/g)).toHaveLength(1)
       expect([...now(), read(odd)]).toEqual([...expected])
     }
   })
@@ -255,7 +255,7 @@ test("what is advised for a file whose name begins like a flag takes it for no f
   const advised = async (command: string) => {
     const { exitCode, stderr } = await room.acode(...command.split(" "))
     expect(exitCode).toBe(60)
-    const [, line = ""] = /→ `acode (.+)` (?:puts|restores) that path/.exec(stderr) ?? []
+    const [, line = ""] = /→ `acode (.+)` (?:reverts|restores) that path/.exec(stderr) ?? []
     expect((await room.acode(...line.split(" "))).exitCode).toBe(0)
   }
   await advised(`session undo ${id}`)
@@ -292,7 +292,7 @@ describe("an undo of many files", () => {
     expect(run.stdout.split("\n").filter(line => line.startsWith("removed: f"))).toHaveLength(
       count - left.length,
     )
-    const notBack = run.stdout.split("\n").filter(line => line.startsWith("not put back: f"))
+    const notBack = run.stdout.split("\n").filter(line => line.startsWith("not restored: f"))
     expect(notBack).toHaveLength(left.length)
     expect(run.stderr).toContain(`interrupted: ${count - left.length} path`)
     expect((await room.acode("session", "list")).stdout).toContain("(partly undone)")

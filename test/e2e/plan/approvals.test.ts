@@ -202,6 +202,6 @@ test("what the record hides because it looks secret is approved by nobody who ca
   const approved = await agent.acode("approve", asked.id)
   expect(approved).toMatchObject({ stdout: "", stderr: expect.stringContaining("ACODE-APPR-005") })
   expect(approved.exitCode).not.toBe(0)
-  expect((await agent.acode("approvals", "show", asked.id)).stdout).toContain("are not in the record")
+  expect((await agent.acode("approvals", "show", asked.id)).stdout).toContain("redacted from the record")
   expect(await agent.acode("deny", asked.id)).toMatchObject({ exitCode: 0 })
 })

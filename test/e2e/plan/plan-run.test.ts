@@ -30,7 +30,7 @@ describe("a plan is run only as it was approved", () => {
     room.plan(threeSteps)
     const run = await room.acode("plan", "run", room.planFile)
     expect(run.exitCode).toBe(33)
-    expect(run.stderr).toContain("error E002: nobody has approved this plan")
+    expect(run.stderr).toContain("error E002: this plan has not been approved")
     expect(exists("out/b.txt")).toBe(false)
   })
 

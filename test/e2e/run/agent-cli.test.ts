@@ -158,7 +158,7 @@ describe("run", () => {
     [["run", "x", "--max-tokens", "0"], "--max-tokens takes a whole number from 1"],
     [["run", "x", "--mode", "cloud"], "is not one of local-only, burst, airgapped"],
     [["run", "x", "--model", "ollama/"], "is not the name of a model"],
-    [["resume"], "no session of this workspace waits to go on"],
+    [["resume"], "there is no session to resume in this workspace"],
     [["resume", "nothing"], "no session has the id"],
     [["status", "nothing"], "no session has the id"],
     [["pause", "nothing"], "no session has the id"],

@@ -112,7 +112,7 @@ describe("another terminal", () => {
     const paused = await room.acode("pause", "--reason", "lunch")
     expect([paused.exitCode, paused.stdout]).toEqual([
       0,
-      expect.stringContaining("told the process that works"),
+      expect.stringContaining("its process pauses it after the current"),
     ])
     const { exitCode, stdout } = await running.ended
     expect(exitCode).toBe(22)
@@ -120,7 +120,7 @@ describe("another terminal", () => {
     const again = await room.acode("pause")
     expect([again.exitCode, again.stderr]).toEqual([
       2,
-      expect.stringContaining("nobody works on the session"),
+      expect.stringContaining("no process works on the session"),
     ])
     expect((await room.resume()).exitCode).toBe(0)
   })
@@ -140,7 +140,7 @@ describe("another terminal", () => {
     expect(resumed.exitCode).toBe(2)
     const again = await room.acode("cancel")
     expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("the session has ended")])
-    expect(again.stderr).toContain("tells how; `acode session undo ")
+    expect(again.stderr).toContain("shows how; `acode session undo ")
     expect(await check(room.workspace)).toEqual([])
   })
 

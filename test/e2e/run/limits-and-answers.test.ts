@@ -70,7 +70,7 @@ describe("approvals.timeout_seconds", () => {
     using terminal = atTerminal("run", "greet", ...script())
     await terminal.see(/a approve/)
     expect(await terminal.exitStatus()).toBe(10)
-    const screen = await terminal.see(/AWAITING_APPROVAL \(exit 10\): nobody answered within 1 s/)
+    const screen = await terminal.see(/AWAITING_APPROVAL \(exit 10\): no answer within 1 s/)
     const approve = /next: acode (approve \w+)/.exec(screen)?.[1] ?? ""
     expect((await room.acode(...approve.split(" "))).exitCode).toBe(0)
     expect((await room.resume()).exitCode).toBe(0)
@@ -87,11 +87,11 @@ describe("approvals.timeout_seconds", () => {
     room.script(...asking)
     using terminal = atTerminal("run", "write", "--yes=plan", ...script())
     expect(await terminal.exitStatus()).toBe(33)
-    await terminal.see(/not approved: nobody answered within 1 s: write a.txt/)
+    await terminal.see(/not approved: no answer within 1 s: write a.txt/)
     const logs = (await room.acode("session", "logs", "--json")).stdout
     const answers = logs.split("\n").filter(line => line.includes('"approval.answered"'))
     expect(JSON.parse(answers.at(-1) ?? "").data).toMatchObject({
-      ...{ answer: "refused", by: "nobody", via: "nobody", reason: "nobody answered within 1 s" },
+      ...{ answer: "refused", by: "nobody", via: "nobody", reason: "no answer within 1 s" },
     })
     expect(room.file("a.txt")).toBeNull()
     expect(await check(room.workspace)).toEqual([])

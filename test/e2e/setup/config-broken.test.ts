@@ -36,7 +36,7 @@ describe("a configuration that is not valid", () => {
     expect(stdout.match(/is not YAML/g)).toHaveLength(1)
     expect(stdout).toMatch(/^ {19}\.agent\/config\.yml:\d+:\d+: is not YAML/m)
     for (const name of ["runner", "model"])
-      expect(stdout).toMatch(new RegExp(`^! ${name} +not looked at: configuration comes first$`, "m"))
+      expect(stdout).toMatch(new RegExp(`^! ${name} +not checked: fix configuration first$`, "m"))
   })
 })
 

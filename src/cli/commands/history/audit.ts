@@ -41,7 +41,7 @@ export const auditVerify = defineCommand({
         where: placeOf(first),
         hint:
           "keep a copy of what `acode storage show` names and of the anchors, and find out who could write there; " +
-          "whoever restored a backup records that with `acode audit accept --reason TEXT`",
+          "if you restored a backup, record that with `acode audit accept --reason TEXT`",
       })
     for (const problem of others.slice(0, 9)) output.line(`also: ${problem.what} (${placeOf(problem)})`)
     if (others.length > 9) output.line(`and ${others.length - 9} more`)

@@ -14,8 +14,8 @@ import {
   interruptedLine,
   keptLine,
   leftAlone,
+  printPaths,
   restoredExitCode,
-  tellPaths,
   typedPath,
 } from "../../render/restored-text.ts"
 import { stoppable } from "../../terminal/interruption.ts"
@@ -126,16 +126,16 @@ function pathText({ path, kind, mode, sizeBytes, target }: ShownPath): string {
 
 export const checkpointRestore = defineCommand({
   name: "checkpoint restore",
-  summary: "bring back what a checkpoint holds, or some paths of it",
+  summary: "restore a checkpoint, or some paths of it",
   description:
-    "What is there now is kept first, in a checkpoint of its own. A path that holds something else than what was left\n" +
-    "there is asked about; where nobody can be asked it is left alone and named, and the exit code is 60. A path that\n" +
-    "is named on the command line is restored in any case.",
+    "Saves the present contents first, in a new checkpoint. Asks about a path that was changed since; without a terminal\n" +
+    "the path is left alone and listed, and the exit code is 60. A path that is named on the command line is restored in\n" +
+    "any case.",
   arguments: [
     idArgument,
     {
       name: "PATH",
-      summary: "only this file, or this directory and what is below it",
+      summary: "only this file, or this directory and everything below it",
       optional: true,
       variadic: true,
     },
@@ -155,14 +155,14 @@ export const checkpointRestore = defineCommand({
     const also = isAgreed ? preview.doubts.map(({ path }) => path) : []
     const done = await stoppable(stopping => app.restoreCheckpoint(id, preview, also, stopping))
     if (globals.json) output.json({ id, restored: done.write, removed: done.remove, ...leftOf(done) })
-    tellPaths(output, {
+    printPaths(output, {
       restored: done.write.map(shownPath),
       removed: done.remove.map(shownPath),
       "left alone": leftAlone(done.foreign, preview.doubts),
       "not restored": done.blocked.map(explained),
     })
     if (done.write.length + done.remove.length + done.foreign.length + done.blocked.length === 0)
-      output.notice("everything is already as the checkpoint has it")
+      output.notice("nothing to restore: the workspace already matches the checkpoint")
     if (done.foreign.length > 0)
       output.notice(
         `→ \`acode checkpoint restore ${id} ${typedPath(done.foreign[0] ?? "PATH")}\` restores that path in any case`,
@@ -185,5 +185,5 @@ function leftOf({ foreign, blocked, keptId, isInterrupted }: Done) {
 async function isConfirmed(context: CliContext, { doubts }: RestorePreview): Promise<boolean> {
   if (doubts.length === 0 || !isInteractive(context)) return false
   const lines = doubts.map(doubt => `  ${explained(doubt)}`)
-  return confirm(context.output, lines, "replace these too? A copy of what is there is kept.")
+  return confirm(context.output, lines, "replace these too? The present contents are saved first.")
 }

@@ -2,13 +2,13 @@ import { nearest, printable } from "../../../base/text.ts"
 import { manifest } from "../../../domain/events/manifest.ts"
 import { Failure } from "../../../domain/failure.ts"
 
-/** Whether an event is wanted. */
+/** Returns whether an event passes the filter. */
 type EventFilter = (event: { readonly type: string; readonly data: unknown }) => boolean
 
-/** What a name stands for: whole types, or only those of a type that say something. */
+/** The events that a name selects: all of a type, or those of a type whose JSON matches a pattern. */
 type Named = string | { readonly type: string; readonly says: RegExp }
 
-/** Names that other tools of this kind use, and what they are called here. */
+/** Names of events in other agent programs, and the events they select here. */
 const otherNames: Readonly<Record<string, readonly Named[]>> = {
   session_start: ["session.started"],
   session_end: ["session.finished", "session.rested"],
@@ -37,7 +37,7 @@ const otherNames: Readonly<Record<string, readonly Named[]>> = {
   command_execution_complete: ["command.finished"],
 }
 
-/** What a session was told to leave out. */
+/** Returns the events with which a person skips checks or steps. */
 function skipped(): readonly Named[] {
   const says = /"(skipVerify|skipsFailed)":true/
   return [
@@ -46,7 +46,7 @@ function skipped(): readonly Named[] {
   ]
 }
 
-/** `TYPE|TYPE` as a question about an event. Without a filter everything is wanted; an unknown name is a mistake. */
+/** Parses `TYPE|TYPE`. Without a filter every event passes. Throws ACODE-CLI-002 for an unknown name. */
 export function eventFilter(typed: string | undefined): EventFilter {
   if (typed === undefined) return () => true
   const known = new Set(manifest.definitions.map(({ type }) => type))

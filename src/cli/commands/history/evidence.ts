@@ -15,7 +15,7 @@ import { type FlagSpecs, type FlagValues, limitFlag, timeFlags } from "../../par
 import { instantOf } from "../../parse/instant.ts"
 import { certaintyText, durationText, shortId } from "../../render/format.ts"
 
-/** The flags of every query about evidence that gives many rows. */
+/** The flags of every query for evidence that returns rows. */
 const rangeFlags = {
   ...timeFlags,
   limit: limitFlag("at most N rows (50)"),
@@ -30,12 +30,12 @@ function rangeOf(flags: FlagValues<typeof rangeFlags>, app: AppService): Evidenc
   }
 }
 
-/** Prints rows of evidence: a line each, or one array. No rows is no error. */
+/** Prints rows of evidence: a line for each, or one JSON array. An empty result is not an error. */
 function printEvidence(rows: readonly EvidenceRow[], context: CliContext): number {
   return printRows(rows, evidenceLine, context)
 }
 
-/** The same for any kind of row that has an id. */
+/** Prints rows of any kind that has an id. */
 function printRows<Row extends { readonly id: string }>(
   rows: readonly Row[],
   lineOf: (row: Row) => string,
@@ -79,7 +79,7 @@ export const evidenceByCode = defineCommand({
   },
 })
 
-/** Also the calls whose end the plan format calls by this code, which their evidence does not know. */
+/** Returns the calls with an error code, also those that have it only in the plan format and not in their evidence. */
 function callsWith(evidence: EvidenceHistory, code: string, range: EvidenceRange): readonly EvidenceRow[] {
   const named = evidence.byCode(code, range)
   const behind = codeBehind(code)
@@ -92,7 +92,7 @@ function callsWith(evidence: EvidenceHistory, code: string, range: EvidenceRange
 
 export const evidenceByFile = defineCommand({
   name: "evidence by-file",
-  summary: "calls that looked at or changed a path, newest first",
+  summary: "calls that read or changed a path, newest first",
   arguments: [{ name: "PATH", summary: "relative to the workspace, or absolute" }],
   flags: rangeFlags,
   examples: [{ line: "acode evidence by-file src/email.ts", note: "who touched it" }],
@@ -236,11 +236,11 @@ function print(found: EvidenceDetails, { output }: CliContext): void {
   for (const [name, value] of shown) output.line(`${name.padEnd(width)}  ${oneLine(value, 500)}`)
 }
 
-/** The name under which evidence is found, for one that may be written in either spelling. */
+/** Returns the tool name under which evidence is recorded, for a typed name or alias. */
 async function canonicalToolName(typed: string): Promise<string> {
-  // Loaded when it is asked for: it brings all tools along.
+  // Loaded only here: it imports all tools.
   const { resolveTool } = await import("../../../tools/aliases.ts")
   const resolved = resolveTool(typed)
-  // What names no tool may still have been called, and then it was recorded as it was written.
+  // A call of an unknown tool is recorded under the name that the model wrote.
   return resolved.kind === "tool" ? resolved.tool.name : typed
 }

@@ -10,8 +10,8 @@ import {
   interruptedLine,
   keptLine,
   leftAlone,
+  printPaths,
   restoredExitCode,
-  tellPaths,
   typedPath,
 } from "../../render/restored-text.ts"
 import { sessionArguments, sessionIdOf } from "../../session-id.ts"
@@ -21,22 +21,25 @@ import { isInteractive } from "../../terminal/terminal.ts"
 
 export const sessionUndo = defineCommand({
   name: "session undo",
-  summary: "put back what a session changed, and nothing else",
+  summary: "revert what a session changed, and nothing else",
   description:
-    "What is there is kept first: `acode checkpoint restore ID` brings it back. A path that somebody else may have changed\n" +
-    "is asked about; where nobody can be asked it stays as it is and is named, and the exit code is 60. What changed\n" +
-    "while a command ran is such a path, for a person may have saved it meanwhile. Another undo goes on with what is\n" +
-    "left.",
+    "Saves the present contents first; `acode checkpoint restore ID` restores them. Asks about a path that you or another\n" +
+    "program may have changed, also about one that changed while a command ran; without a terminal the path is left\n" +
+    "alone and listed, and the exit code is 60. Running undo again continues with the rest.",
   ...sessionArguments,
   flags: {
     ...sessionArguments.flags,
-    preview: { kind: "boolean", summary: "only show what would be put back" },
-    also: { kind: "list", value: "PATH", summary: "put this path back too, whoever changed it" },
-    commands: { kind: "boolean", summary: "put back too what changed while a command ran, and not since" },
+    preview: { kind: "boolean", summary: "only show what would be reverted" },
+    also: {
+      kind: "list",
+      value: "PATH",
+      summary: "revert this path too, even if you or another program changed it",
+    },
+    commands: { kind: "boolean", summary: "also revert what changed while a command ran, and not since" },
   },
   examples: [
-    { line: "acode session undo 3f2a91bc --preview", note: "look first" },
-    { line: "acode session undo 3f2a91bc", note: "put it back" },
+    { line: "acode session undo 3f2a91bc --preview", note: "see what would change" },
+    { line: "acode session undo 3f2a91bc", note: "revert it" },
     { line: "acode session undo 3f2a91bc --commands", note: "with what its commands changed" },
     {
       line: "acode session undo 3f2a91bc --also src/main.ts",
@@ -53,7 +56,7 @@ export const sessionUndo = defineCommand({
     if (input.flags.preview) {
       if (globals.json)
         output.json({ id, remove, write, foreign, doubts, lost: lost.map(({ path }) => path) })
-      tellPaths(output, {
+      printPaths(output, {
         "would remove": remove.map(shownPath),
         "would restore": write.map(shownPath),
         "would ask about": doubts.map(explained),
@@ -66,20 +69,20 @@ export const sessionUndo = defineCommand({
     const undone = await stoppable(stopping => app.undo(id, agreed, stopping))
     const left = doubts.flatMap(doubt => leftDoubt(doubt, undone, agreed))
     if (globals.json) output.json({ id, ...undone, doubts: left })
-    tellPaths(output, {
+    printPaths(output, {
       removed: undone.removed.map(shownPath),
       restored: undone.restored.map(shownPath),
       "left alone": leftAlone(undone.foreign, left),
-      "not put back": undone.blocked.map(explained),
+      "not restored": undone.blocked.map(explained),
     })
     const byCommands = left.filter(({ isOnlyByCommand }) => isOnlyByCommand)
     if (byCommands.length > 0)
       output.notice(
-        `→ \`acode session undo ${shortId(id)} --commands\` puts back what changed while a command ran`,
+        `→ \`acode session undo ${shortId(id)} --commands\` reverts what changed while a command ran`,
       )
     const others = undone.foreign.filter(path => !byCommands.some(each => each.path === path))
     if (others.length > 0)
-      output.notice(`→ ${alsoCommand(id, others.toSorted(filesFirst))} puts that path back in any case`)
+      output.notice(`→ ${alsoCommand(id, others.toSorted(filesFirst))} reverts that path in any case`)
     if (undone.keptId !== null) output.notice(keptLine(undone.keptId))
     if (!undone.isInterrupted) return restoredExitCode(undone)
     output.notice(interruptedLine(undone.removed.length + undone.restored.length))
@@ -88,7 +91,7 @@ export const sessionUndo = defineCommand({
   },
 })
 
-/** A path that a person agreed to and that is left all the same was written between the question and its turn. */
+/** Returns the reason why a path was left. One that the person agreed to was changed after the question. */
 function leftDoubt(
   doubt: UndoDoubt,
   { foreign }: Undone,
@@ -101,7 +104,7 @@ function leftDoubt(
   return [{ path, reason, isOnlyByCommand: false }]
 }
 
-/** Directories follow from the files in them. */
+/** Sorts files before directories, which follow from the files in them. */
 function filesFirst(a: string, b: string): number {
   return Number(a.endsWith("/")) - Number(b.endsWith("/"))
 }
@@ -117,7 +120,7 @@ function typedFlags({
   return `${commands ? " --commands" : ""}${paths.join("")}`
 }
 
-/** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */
+/** Returns the doubtful paths that a person agrees to revert, with their contents at the time of the question. */
 async function agreedPaths(
   id: string,
   plan: UndoPlan,
@@ -134,10 +137,14 @@ async function agreedPaths(
   const names = byCommands.map(({ path }) => path)
   if (
     commands ||
-    (await isConfirmed(context, "these changed while a command ran, by it or by you:", names.map(shownPath)))
+    (await isConfirmed(
+      context,
+      "these files changed while a command ran; the command or you changed them:",
+      names.map(shownPath),
+    ))
   )
     for (const path of names) agreed.add(path)
-  if (await isConfirmed(context, "somebody else may have changed these since:", others))
+  if (await isConfirmed(context, "you or another program may have changed these since:", others))
     for (const { path, isOnlyByCommand } of open) if (!isOnlyByCommand) agreed.add(path)
   return new Map([...agreed].map(path => [path, contents.get(path)]))
 }
@@ -145,14 +152,14 @@ async function agreedPaths(
 async function isConfirmed(context: CliContext, title: string, paths: readonly string[]): Promise<boolean> {
   if (paths.length === 0 || !isInteractive(context)) return false
   const lines = [title, ...paths.map(path => `  ${path}`)]
-  return confirm(context.output, lines, "put these back too? A copy of what is there is kept.")
+  return confirm(context.output, lines, "revert these too? The present contents are saved first.")
 }
 
 function notChanged(id: string, path: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-CLI-003",
-    message: `the session changed no path ${quotedPath(path)} that could be put back`,
+    message: `the session has no change to ${quotedPath(path)} that can be reverted`,
     where: "--also",
     hint: `\`acode session undo ${shortId(id)} --preview\` names the paths`,
   })

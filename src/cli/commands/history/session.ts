@@ -63,12 +63,12 @@ export const sessionLogs = defineCommand({
   ],
   run: async (input, { service, output, globals }) => {
     const { flags } = input
-    // Loaded when it is asked for: it brings the schemas of the events along.
+    // Loaded only here: it imports the schemas of the events.
     const { eventFilter } = await import("./event-filter.ts")
     const isWanted = eventFilter(flags.filter)
     const app = await service()
     const id = await sessionIdOf(app, input)
-    // The last 0 are all: slice(-0) takes the whole.
+    // Without --tail all events are printed: slice(-0) returns the whole array.
     const events = (await app.sessionEvents(id)).filter(isWanted).slice(-(flags.tail ?? 0))
     for (const event of events) {
       if (globals.json) output.jsonLine(eventLine(id, event))
@@ -133,7 +133,7 @@ export const sessionShow = defineCommand({
     { line: "acode session show 3f2a91bc --json", note: "for a script" },
   ],
   run: async (input, { service, output, globals }) => {
-    // Loaded when it is asked for: it brings the schemas of the events along.
+    // Loaded only here: it imports the schemas of the events.
     const { sessionView } = await import("../../../domain/session/session-view.ts")
     const app = await service()
     const id = await sessionIdOf(app, input)
@@ -151,7 +151,7 @@ export const sessionShow = defineCommand({
 
 export const sessionValidate = defineCommand({
   name: "session validate",
-  summary: "whether a session kept every rule, and nobody has changed its record",
+  summary: "check that a session kept every rule and its record is unchanged",
   description:
     "Events without a gap, only moves that exist, limits kept, done only after all four stages, and chain and\n" +
     "signatures whole. Exits 65 and names every event that breaks a rule.",

@@ -86,7 +86,7 @@ export const configMode = defineCommand({
     for (const { summary, allowed: words } of modeMatrix)
       output.line(`  ${summary.padEnd(width)}  ${words[mode]}`)
     output.line(
-      `  ${"--mode burst".padEnd(width)}  ${allowsBurst && !isLocked ? "may be said" : "is refused"}`,
+      `  ${"--mode burst".padEnd(width)}  ${allowsBurst && !isLocked ? "is allowed" : "is refused"}`,
     )
     return 0
   },
@@ -109,7 +109,7 @@ export const configPath = defineCommand({
   },
 })
 
-/** Who has to correct a file must find it first. */
+/** Returns the configuration files, also invalid ones: the user must find a file to correct it. */
 async function located(app: AppService): Promise<ConfigFiles & { readonly isValid: boolean }> {
   try {
     return { ...(await app.config()), isValid: true }
@@ -137,17 +137,17 @@ export const configSet = defineCommand({
     const path = await app.setConfig(key, value)
     if (globals.json) output.json({ key, path })
     output.line(`${key} set in ${shownPath(path)}`)
-    await tellUntrusted(app)
+    await printUntrusted(app)
     return 0
   },
 })
 
-/** A file that was changed is untrusted again: loading it says what of it has no effect until somebody trusts it. */
-async function tellUntrusted(app: AppService): Promise<void> {
+/** Loads the changed file, which is untrusted now, to print which settings have no effect until the user trusts it. */
+async function printUntrusted(app: AppService): Promise<void> {
   try {
     await app.config()
   } catch (error) {
-    // The file that was written is valid; whoever uses the others is told what is wrong with them.
+    // The written file is valid. Errors in other files are reported by the commands that use them.
     if (!(error instanceof Failure)) throw error
   }
 }

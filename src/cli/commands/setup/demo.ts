@@ -15,12 +15,12 @@ export const demo = defineCommand({
   summary: "see the whole pipeline at work on a small sample project",
   description:
     "Copies a small project with tests to a temporary directory and works on it with a scripted model: a plan, edits,\n" +
-    "a verification that fails once and is mended, a review. Needs no model, no network and no terminal.",
+    "a verification that fails once and is fixed, a review. Needs no model, no network and no terminal.",
   arguments: [],
-  flags: { keep: { kind: "boolean", summary: "leave the directory there to look at" } },
+  flags: { keep: { kind: "boolean", summary: "keep the directory for inspection" } },
   examples: [
-    { line: "acode demo", note: "a few seconds, and nothing is left behind" },
-    { line: "acode demo --keep", note: "then look at what it did" },
+    { line: "acode demo", note: "takes a few seconds and leaves nothing behind" },
+    { line: "acode demo --keep", note: "to inspect what it did" },
   ],
   run: async ({ flags }, context) => {
     const { output, environment, globals } = context
@@ -32,9 +32,9 @@ export const demo = defineCommand({
     const audit = await room.service.audit(null)
     const { demoProblems } = await import("../../../app/demo/demo-check.ts")
     const problems = demoProblems({ root: room.root, end, events, audit })
-    tellAudit(audit, output)
+    printAudit(audit, output)
     for (const { what } of problems) output.line(`${output.red("✗")} ${what}`)
-    if (problems.length === 0) tellNext(room, end, flags.keep, performance.now() - beganMs, output)
+    if (problems.length === 0) printNext(room, end, flags.keep, performance.now() - beganMs, output)
     return problems[0]?.exitCode ?? 0
   },
 })
@@ -43,14 +43,16 @@ function introduce({ root, testCommand, sandbox }: DemoRoom, output: Output): vo
   output.line(`A sample project is in ${root}; a script plays the model, everything else is real.`)
   output.line(`Its tests run with: ${testCommand.join(" ")}`)
   if (sandbox.isThere) return
-  output.line("⚠ There is no sandbox here: the tests of the sample run unconfined, and only they are let.")
+  output.line(
+    "⚠ There is no sandbox here: the tests of the sample run unconfined; other commands are refused.",
+  )
   if (sandbox.hint !== null) output.line(`  → ${sandbox.hint}`)
 }
 
 async function drive(room: DemoRoom, { output, globals }: CliContext) {
-  const { runTeller } = await import("../../run/render.ts")
+  const { runRenderer } = await import("../../run/render.ts")
   const { verbose, quiet, json } = globals
-  const teller = runTeller({ paint: output, verbose, quiet, prices: unknownPrices, replies: null }, [])
+  const renderer = runRenderer({ paint: output, verbose, quiet, prices: unknownPrices, replies: null }, [])
   const events: StoredEvent[] = []
   using interrupted = twoStepInterruption(() => output.notice("stopping when the running command has ended"))
   const end: AgentEnd = await room.service.run(room.goal, room.settings, {
@@ -62,7 +64,7 @@ async function drive(room: DemoRoom, { output, globals }: CliContext) {
     onEvent: event => {
       events.push(event)
       if (json) output.jsonLine(eventLine(event.stream, event))
-      else for (const line of told(teller.tell(event.stream, event), event)) output.line(line)
+      else for (const line of shownLines(renderer.render(event.stream, event), event)) output.line(line)
     },
     onText: () => undefined,
     stopping: interrupted,
@@ -71,20 +73,20 @@ async function drive(room: DemoRoom, { output, globals }: CliContext) {
   return { end, events }
 }
 
-/** How it ended is told; what to type next is another thing here, where the directory goes away. */
-function told(lines: readonly string[], { type }: StoredEvent): readonly string[] {
+/** Removes the next commands from the last lines: the directory of the demo is removed. */
+function shownLines(lines: readonly string[], { type }: StoredEvent): readonly string[] {
   return type === SessionFinished.type || type === SessionRested.type ? lines.slice(0, 1) : lines
 }
 
-function tellAudit({ ok, events, streams }: AuditReport, output: Output): void {
+function printAudit({ ok, events, streams }: AuditReport, output: Output): void {
   if (ok)
     output.line(
-      `[AUDIT] ${output.green("✓")} ${counted(events, "event")} in ${counted(streams, "stream")}: nothing was changed since`,
+      `[AUDIT] ${output.green("✓")} history verified: ${counted(events, "event")} in ${counted(streams, "stream")}`,
     )
-  else output.line(`[AUDIT] ${output.red("✗")} the history does not hold`)
+  else output.line(`[AUDIT] ${output.red("✗")} the history is damaged`)
 }
 
-function tellNext(
+function printNext(
   { root }: DemoRoom,
   { sessionId }: AgentEnd,
   isKept: boolean,
@@ -93,7 +95,7 @@ function tellNext(
 ): void {
   output.line()
   output.line(
-    `Done in ${durationText(Math.round(tookMs))}. ${isKept ? "Look at it:" : "The directory is removed again."}`,
+    `Done in ${durationText(Math.round(tookMs))}. ${isKept ? "Inspect it:" : "The directory has been removed."}`,
   )
   const lines = isKept
     ? [

@@ -6,7 +6,7 @@ import type { Output } from "../../output.ts"
 export const doctor = defineCommand({
   name: "doctor",
   summary: "check what acode needs here and say what to do",
-  description: "Exits 1 when something is broken; a warning alone is no fault.",
+  description: "Exits 1 when a check fails; warnings do not count.",
   arguments: [],
   flags: {},
   examples: [{ line: "acode doctor", note: "first thing to try when something does not work" }],

@@ -9,7 +9,7 @@ const modelsFlags = {
   mode: {
     kind: "choice",
     choices: modes,
-    summary: "where models may be; burst lets the list be asked for elsewhere, and tells what was asked",
+    summary: "where models may be; burst allows remote servers, and prints each request to them",
   },
 } as const satisfies FlagSpecs
 

@@ -13,7 +13,7 @@ import type { FlagSpecs } from "../../parse/flags.ts"
 const lineBytesMax = 1024 * 1024
 const newline = 0x0a
 
-/** The lines of a stream in bounded memory; null stands for one that is too long or not UTF-8. */
+/** Reads the lines of a stream in bounded memory; null for a line that is too long or not UTF-8. */
 export async function* inputLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string | null> {
   let held: Uint8Array[] = []
   let size = 0
@@ -35,7 +35,7 @@ export async function* inputLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
       yield taken()
       start = end + 1
     }
-    // A copy, since the stream may fill the same memory again; a Buffer's own slice would share it.
+    // Copied, because the stream may reuse the memory; a Buffer's own slice would share it.
     hold(Uint8Array.from(chunk.subarray(start)))
   }
   if (size > 0) yield taken()
@@ -45,7 +45,7 @@ function textOf(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
-    // The decoder has one thing to complain about, and the caller is told it as null.
+    // The decoder throws only for invalid UTF-8, which null reports.
     return null
   }
 }
@@ -113,7 +113,7 @@ function pathQuestion(path: string, op: PathOperation | undefined): PolicyQuesti
   throw misused(`--path needs --op ${pathOperations.join("|")}`)
 }
 
-/** A lone plain word is the same both ways, and as a program it needs no grammar. */
+/** Returns the question about typed arguments. A single plain word is treated as a program, which needs no grammar. */
 function commandQuestion(words: readonly string[], isLiteral: boolean): PolicyQuestion {
   const [only = ""] = words
   if (isLiteral || words.length > 1 || /^[\w./+-]+$/.test(only)) return { argv: words }
@@ -127,7 +127,7 @@ function print({ decision, confined, rule, reason }: PolicyAnswer, { output, glo
   output.line(`${shown}${confined ? ", only inside a sandbox" : ""}: ${printable(reason)} (${rule})`)
 }
 
-/** One answer a line, in order, as they come. The strictest of them is the exit code when that is asked for. */
+/** Answers each line, in order. With `usesExitCode` the strictest answer decides the exit code. */
 async function answerLines(service: AppService, usesExitCode: boolean): Promise<number> {
   const { readQuestion } = await import("../../../app/verbs/policy-question.ts")
   let [strictest, number, isBroken] = [0, 0, false]

@@ -10,8 +10,8 @@ export const redact = defineCommand({
   arguments: [],
   flags: {},
   examples: [
-    { line: "acode redact < build.log > build.clean.log", note: "before you send it to somebody" },
-    { line: "kubectl logs pod | acode redact", note: "as it comes" },
+    { line: "acode redact < build.log > build.clean.log", note: "before you share it" },
+    { line: "kubectl logs pod | acode redact", note: "line by line as it arrives" },
   ],
   run: async (_input, { environment, terminal }) => {
     const { redactionStream } = await import("../../../app/redaction.ts")

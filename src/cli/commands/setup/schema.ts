@@ -3,7 +3,7 @@ import { nearest, printable } from "../../../base/text.ts"
 import { Failure } from "../../../domain/failure.ts"
 import { defineCommand } from "../../definition.ts"
 
-/** Each schema is loaded when it is asked for: they are the heaviest modules of the program. */
+/** Loads each schema on use: they are the largest modules of the program. */
 const schemas: Readonly<Record<string, () => Promise<unknown>>> = {
   config: async () => (await import("../../../config/json-schema.ts")).configJsonSchema(),
   "command-result": async () =>

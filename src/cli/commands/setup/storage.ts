@@ -13,7 +13,7 @@ export const storageShow = defineCommand({
   name: "storage show",
   summary: "what acode keeps for this workspace, and how much of the disk it takes",
   description:
-    "Also names the state of directories that were moved or removed: it stays until somebody adopts or forgets it.",
+    "Also lists the state of directories that were moved or removed, which stays until you adopt or forget it.",
   arguments: [],
   flags: {},
   examples: [
@@ -81,7 +81,7 @@ export const storageFree = defineCommand({
     const freed = await (await service()).freeStorage({ toBytes, isDryRun, takesKept: flags.replaced })
     if (globals.json) output.json({ ...freed, isDryRun })
     report(output, freed, isDryRun)
-    tellLeft(output, freed)
+    printLeft(output, freed)
     return !isDryRun && freed.afterBytes > freed.targetBytes ? exitCodes.general.code : 0
   },
 })
@@ -105,10 +105,10 @@ function report(output: Output, freed: FreedStorage, isDryRun: boolean): void {
     )
 }
 
-/** Copies that would make room and that nobody asked to remove. */
-function tellLeft(output: Output, { keptLeft, afterBytes, targetBytes }: FreedStorage): void {
+/** Prints the copies that could be removed to reach the target, but stay without --replaced. */
+function printLeft(output: Output, { keptLeft, afterBytes, targetBytes }: FreedStorage): void {
   if (keptLeft.length === 0 || afterBytes <= targetBytes) return
-  output.notice("these copies of what undo, recovery or a restore replaced stay:")
+  output.notice("these copies of files that undo, recovery or a restore replaced stay:")
   for (const copy of keptLeft) output.notice(`  ${keptText(copy)}`)
   output.notice(`  → \`acode storage free --replaced --to ${targetBytes}\` removes them too`)
 }
@@ -130,7 +130,7 @@ function thingText({ kind, id, bytes, undoLost, kept }: FreedThing): string {
   }
 }
 
-/** `500MB`, `2GB`, `100KB`, `4096` in bytes. */
+/** Parses `500MB`, `2GB`, `100KB` or `4096` to bytes. */
 function sizeOf(typed: string): number {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMG]?)i?B?$/i.exec(typed) ?? []
   const factor = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }[unit.toUpperCase()]

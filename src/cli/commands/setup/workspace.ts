@@ -61,7 +61,7 @@ export const workspaceAdopt = defineCommand({
 export const workspaceForget = defineCommand({
   name: "workspace forget",
   summary:
-    "remove a history that is set aside or whose directory is gone, and its copies for undo; there is no way back",
+    "permanently remove a history that was set aside or whose directory is gone, with its copies for undo",
   arguments: [{ name: "KEY", summary: "as `acode workspace list` shows it; its beginning or end is enough" }],
   flags: {},
   examples: [{ line: "acode workspace forget KEY", note: "typing the key is the answer, it does not ask" }],

@@ -193,7 +193,7 @@ function eventLines(event: StoredEvent): readonly string[] {
   return [`✗ ${oneLine(finished.reason, 600)} (exit ${finished.exitCode})`]
 }
 
-/** One result as itself, several as a list. */
+/** Returns one result as an object, several as a list. */
 function jsonEnd(results: readonly ExecutionResult[]) {
   const all = results.map(({ error, ...result }) => ({
     ...result,

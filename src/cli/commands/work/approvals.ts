@@ -18,7 +18,7 @@ export const approvalsList = defineCommand({
     limit: limitFlag("at most N of them (50)"),
   },
   examples: [
-    { line: "acode approvals list", note: "what somebody at another terminal is asked" },
+    { line: "acode approvals list", note: "open questions of other terminals" },
     { line: "acode approvals list --plans", note: "which plans may be run, until when" },
     { line: "acode approvals list --all --json", note: "for a script" },
   ],
@@ -97,11 +97,14 @@ function planApprovalRows(approval: ShownPlanApproval): readonly string[] {
   ]
 }
 
-/** All that is recorded of a request, for somebody at another terminal than the one that asks. */
+/** Returns everything recorded about a request, for a terminal other than the one that asks. */
 function recordedRows(approval: ApprovalSummary): readonly string[] {
   const rows = questionRows(approval, process.stdout.columns || 80)
   if (!approval.isRedacted) return rows
-  return [...rows, "  parts of it are not in the record: only the terminal that asks shows all of it"]
+  return [
+    ...rows,
+    "  parts of it were redacted from the record: only the terminal that asks shows everything",
+  ]
 }
 
 function answerText({ state, answeredBy, answeredAt, answerReason }: ApprovalSummary): string {
@@ -124,7 +127,7 @@ export const approve = defineCommand({
     const app = await service()
     const approvalId = await app.idOf(typed, "approval")
     const asked = await app.approval(approvalId)
-    // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
+    // Printed before the answer is recorded, so that the user can still press Ctrl-C.
     if (asked?.state === "open" && !asked.isRedacted) output.shown(recordedRows(asked))
     const answered = await app.answer({ approvalId, answer: "granted", reason: null })
     if (globals.json) output.json(answered)
@@ -137,7 +140,7 @@ export const deny = defineCommand({
   name: "deny",
   summary: "deny what waits for an answer, from any terminal",
   arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
-  flags: { reason: { kind: "text", value: "TEXT", summary: "why, for whoever asked" } },
+  flags: { reason: { kind: "text", value: "TEXT", summary: "why; the model is given the text" } },
   examples: [
     { line: "acode deny 3f2a91bc", note: "by the id that `approvals list` shows" },
     { line: "acode deny 3f2a91bc --reason 'not on a Friday'", note: "the reason is recorded" },

@@ -22,8 +22,8 @@ export const index = defineCommand({
   arguments: [],
   flags: {
     problems: { kind: "boolean", summary: "list the files that were not parsed, or only in part" },
-    rebuild: { kind: "boolean", summary: "throw the index away and make it anew" },
-    watch: { kind: "boolean", summary: "go on parsing what changes until Ctrl-C" },
+    rebuild: { kind: "boolean", summary: "delete the index and build it again" },
+    watch: { kind: "boolean", summary: "keep parsing changed files until Ctrl-C" },
   },
   examples: [
     { line: "acode index", note: "parse what changed" },

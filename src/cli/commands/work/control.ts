@@ -5,8 +5,8 @@ import { sessionArguments, sessionIdOf } from "../../session-id.ts"
 
 export const cancel = defineCommand({
   name: "cancel",
-  summary: "end a session for good",
-  description: "What it did stays; `acode session undo` puts it back.",
+  summary: "end a session permanently",
+  description: "Its changes stay; `acode session undo` reverts them.",
   ...sessionArguments,
   flags: {
     ...sessionArguments.flags,
@@ -22,7 +22,7 @@ export const cancel = defineCommand({
     output.line(
       outcome === "done"
         ? `cancelled ${shortId(id)}`
-        : `told the process that works on ${shortId(id)}; it ends when it has finished what it is doing`,
+        : `cancelling ${shortId(id)}: its process ends it after the current request or command`,
     )
     return 0
   },
@@ -30,8 +30,8 @@ export const cancel = defineCommand({
 
 export const pause = defineCommand({
   name: "pause",
-  summary: "let a running session come to rest",
-  description: "The process that works on it finishes what it is doing, then rests. `acode resume` goes on.",
+  summary: "pause a running session",
+  description: "Its process finishes the current request or command, then pauses. `acode resume` continues.",
   ...sessionArguments,
   flags: {
     ...sessionArguments.flags,
@@ -44,9 +44,7 @@ export const pause = defineCommand({
     await agentStateOf(app, id)
     const outcome = await app.control(id, "pause", input.flags.reason ?? "no reason given")
     if (globals.json) output.json({ id, control: "pause", outcome })
-    output.line(
-      `told the process that works on ${shortId(id)}; it rests when it has finished what it is doing`,
-    )
+    output.line(`pausing ${shortId(id)}: its process pauses it after the current request or command`)
     return 0
   },
 })

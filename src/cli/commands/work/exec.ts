@@ -59,7 +59,7 @@ const flags = {
   memory: limit("MB", "end it when the whole tree uses more", limitRanges.memoryBytesMax, 1024 * 1024),
 } as const satisfies FlagSpecs
 
-/** A limit in the unit of its flag; one of those is `factor` of the limit's own. */
+/** Returns a number flag for a limit. One unit of the flag is `factor` units of the limit. */
 function limit(value: string, summary: string, { min, max }: { min: number; max: number }, factor: number) {
   const range = { min: min / factor, max: max / factor, isWhole: false, code: "ACODE-EXE-007" } as const
   return { kind: "number", value, summary, ...range } as const
@@ -108,10 +108,10 @@ export const exec = defineCommand({
         optionsOf(input),
         liveContext(context, interrupt, passing),
       )
-      // What the command did is recorded; that its output is missing where it was sent to is what must be told.
+      // The command is recorded. The error to report is that its output could not be written.
       if (passing.stoppedBy instanceof OutputLost) throw passing.stoppedBy
       report(record, context)
-      tellUnapplied(record, command, context)
+      printUnapplied(record, command, context)
       return passing.stoppedBy === null ? exitCodeFor(record.result, interrupt.signalNumber()) : 141
     } catch (error) {
       if (interrupt.signalNumber() !== null && error instanceof Failure)
@@ -159,7 +159,7 @@ function optionsOf({ flags: given }: Input): ExecutionOptions {
   }
 }
 
-/** Naming a host says enough: what it may reach is that host. */
+/** Returns the network options; `--allow-host` implies `--network hosts`. */
 function networkOf({
   network,
   "allow-host": hosts,
@@ -168,12 +168,12 @@ function networkOf({
   return network === undefined ? {} : { network }
 }
 
-/** Why the command's output is passed on no longer. */
+/** The reason why the command's output is no longer passed on. */
 interface Passing {
   stoppedBy: OutputClosed | OutputLost | null
 }
 
-/** A person sees the output as it comes; a program that asked for JSON gets it whole at the end. */
+/** Returns the context that prints output as it arrives; with --json it is printed whole at the end. */
 function liveContext(
   context: CliContext,
   interrupt: ReturnType<typeof interruption>,
@@ -189,7 +189,7 @@ function liveContext(
       await writeChunk(stream === "stdout" ? 1 : 2, filters[stream].push(chunk))
     } catch (error) {
       if (!(error instanceof OutputClosed || error instanceof OutputLost)) throw error
-      // As SIGPIPE would: nobody gets what it writes, so the command need not go on.
+      // Ends the command, as SIGPIPE would: its output has no reader.
       passing.stoppedBy ??= error
       interrupt.abort()
     }
@@ -224,7 +224,7 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
     )
   if (result.sandbox.asked !== undefined)
     output.notice(
-      `acode: it wrote what CI or assistants act on: ${result.sandbox.asked.map(shownPath).join(", ")}; look at it before you commit`,
+      `acode: it wrote files that CI or assistants act on: ${result.sandbox.asked.map(shownPath).join(", ")}; review them before you commit`,
     )
   for (const line of connectionNotices(result.sandbox, globals.verbose)) output.notice(`acode: ${line}`)
   if (globals.verbose)
@@ -234,8 +234,12 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
     )
 }
 
-/** A variable that is set here keeps its value unless the mode says otherwise; whoever gave another one is told. */
-function tellUnapplied({ command: recorded }: ExecutionRecord, asked: Command, { output }: CliContext): void {
+/** Reports `--env` values that had no effect: a variable of the environment keeps its value in most modes. */
+function printUnapplied(
+  { command: recorded }: ExecutionRecord,
+  asked: Command,
+  { output }: CliContext,
+): void {
   const kept = Object.keys(asked.environment).filter(name => !Object.hasOwn(recorded.environment, name))
   if (kept.length === 0) return
   const hint = recorded.environmentMode === "inherit" ? "; --env-mode merge lets --env replace it" : ""
@@ -270,7 +274,7 @@ function signalNumber(name: string | null): number {
   return name === null ? 0 : (numbers[name] ?? Number(/^SIG(\d+)$/.exec(name)?.[1] ?? 0))
 }
 
-/** Refusals explain a failure that the command itself may only call a network error; the rest is for who asks. */
+/** Returns refused connections, which the command may report only as a network error; all of them with --verbose. */
 function connectionNotices({ connections }: CommandResult["sandbox"], isVerbose: boolean): readonly string[] {
   if (connections === undefined) return []
   const listed = isVerbose

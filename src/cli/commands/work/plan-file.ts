@@ -24,7 +24,7 @@ export async function readPlanFile(
   file: string,
   service: CliContext["service"] | null,
 ): Promise<PlanReading> {
-  // Loaded here: the tools bring half of the program along.
+  // Loaded only here: the tools import half of the program.
   const { planTools, isQuery, citationProblem } = await import("../../../app/plan-tools.ts")
   const text = await planText(file)
   if (text === null) return { problems: [notText] }
@@ -44,10 +44,10 @@ export async function readPlanFile(
 
 const notText: PlanProblem = { code: "E001", path: "$", message: "the text is not UTF-8" }
 
-/** Null when it is no text, which is one more thing that can be wrong with a plan. */
+/** Reads the text of a plan; null when it is not UTF-8, which is reported as a problem of the plan. */
 async function planText(file: string): Promise<string | null> {
   const bytes = await bounded(file === "-" ? Bun.stdin.stream() : fileChunks(file))
-  // Cut off in the middle of a character perhaps; it is refused for its size all the same.
+  // It may be cut off in the middle of a character, but it is refused for its size.
   if (bytes.length > planBytesMax) return bytes.toString("utf8")
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
@@ -57,12 +57,12 @@ async function planText(file: string): Promise<string | null> {
   }
 }
 
-/** Up to one byte more than a plan may have, so that an endless input ends here. */
+/** Reads at most one byte more than a plan may have, so that an endless input is refused. */
 async function bounded(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const held: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunks) {
-    // A copy, since the source may fill the same memory again.
+    // Copied, because the source may reuse the memory.
     held.push(Uint8Array.from(chunk))
     size += chunk.length
     if (size > planBytesMax) break

@@ -44,7 +44,7 @@ export const planApprove = defineCommand({
   run: async ({ arguments: [file = ""], flags }, { output, globals, service }) => {
     const plan = await validPlan(file, service)
     const app = await service()
-    // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
+    // Printed before the approval is recorded, so that the user can still press Ctrl-C.
     const show = (reach: string) => output.shown(planRows(plan, reach))
     const approval = await app.approvePlan(plan, flags.expires ?? 3_600_000, show)
     if (globals.json) output.json({ id: approval.approvalId, ...approval })
@@ -55,7 +55,7 @@ export const planApprove = defineCommand({
   },
 })
 
-/** The plan behind what it could reach, which stands below it again where the plan moves it off the screen. */
+/** Returns what the plan could reach and its steps; the reach is repeated below a plan longer than the screen. */
 function planRows(plan: Plan, reach: string | null): readonly string[] {
   const lines = [...(reach === null ? [] : [reach]), ...planLines(plan)]
   const { columns, rows, isTTY } = process.stdout
@@ -65,7 +65,7 @@ function planRows(plan: Plan, reach: string | null): readonly string[] {
   return reach !== null && isLong ? [...shown, ...wrappedLines(["", reach], columns || 80)] : shown
 }
 
-/** What is printed behind it. */
+/** The number of rows that are printed after the plan. */
 const endRows = 4
 
 export const planHashCommand = defineCommand({
@@ -142,12 +142,12 @@ export const planRun = defineCommand({
       notice: text => context.output.notice(text),
     })
     if (context.globals.json) context.output.json(result)
-    else tellEnd(result, plan.tasks.flatMap(({ steps }) => steps).length, context.output)
+    else printEnd(result, plan.tasks.flatMap(({ steps }) => steps).length, context.output)
     return result.exit_code
   },
 })
 
-/** The prompt is loaded when somebody is asked: most plans ask nobody. */
+/** Returns a prompt that is loaded with the first question: most plans ask none. */
 function lazyPrompt(output: Output): ApprovalPrompt {
   return async (question, dismissed) => {
     const { approvalPrompt } = await import("../../run/approval-prompt.ts")
@@ -166,7 +166,7 @@ function watcherOf({ output, globals }: CliContext): PlanWatcher {
       for (const line of quarantineLines(result.result, null)) output.line(line)
     },
     onStepFailed: (_step, result) => {
-      tellFailure(result, output)
+      printFailure(result, output)
       for (const line of quarantineLines(result.result, null)) output.line(line)
     },
     ...(globals.verbose ? { onOutput: (_stream, chunk) => output.recorded(chunk, true, 2) } : {}),
@@ -183,7 +183,7 @@ function evidenceText({ execution_id: id }: StepResult): string {
   return `  evidence ${shortId(id)}`
 }
 
-function tellFailure(result: StepResult, output: Output): void {
+function printFailure(result: StepResult, output: Output): void {
   output.line(`${output.red("  ✗")} ${result.error_code ?? ""}: ${oneLine(result.error_message ?? "", 400)}`)
   const shown = result.stderr === null || result.stderr === "" ? result.stdout : result.stderr
   const tail = (shown ?? "").trimEnd().split("\n").slice(-tailLines).filter(Boolean)
@@ -193,7 +193,7 @@ function tellFailure(result: StepResult, output: Output): void {
 
 const tailLines = 10
 
-function tellEnd(result: PlanReport, planned: number, output: Output): void {
+function printEnd(result: PlanReport, planned: number, output: Output): void {
   const { status, step_results: steps, session_id: session, exit_code: exitCode } = result
   const done = steps.filter(({ success }) => success).length
   const isDone = status === "Completed"
@@ -232,7 +232,7 @@ export const planShow = defineCommand({
   },
 })
 
-/** In the words of the plan format, with everything that may be left out filled in. */
+/** Returns a plan in the plan format, with all optional properties. */
 function planJson(plan: Plan) {
   return {
     plan_id: plan.planId,

@@ -13,19 +13,19 @@ import { sessionArguments, sessionIdOf } from "../../session-id.ts"
 
 export const resume = defineCommand({
   name: "resume",
-  summary: "go on with a session that rests or was interrupted",
+  summary: "continue a session that was paused or interrupted",
   description:
-    "Limits, model, mode and approvals that are not given stay as they were recorded; --mode local-only takes back the\n" +
-    "consent of a burst session. Without an id it is the latest session, which is refused where it has ended or was\n" +
+    "Limits, model, mode and approvals stay as they were recorded unless a flag changes them; --mode local-only revokes\n" +
+    "the consent of a burst session. Without an id it resumes the latest session, and refuses one that has ended or was\n" +
     "undone.\n" +
-    "Where acode was killed while a command ran, what changed meanwhile may be a person's work: it is left alone and\n" +
-    "named, and the exit code is 60. Another resume continues with what is there, --redo-command runs the command again.\n" +
-    "A file of replies is not recorded: whoever began with --script or --replay says it again.",
+    "If acode was killed while a command ran, files that changed meanwhile may be your work: they are left alone and\n" +
+    "listed, and the exit code is 60. Another resume continues with the present files, --redo-command runs the command\n" +
+    "again. Files of replies are not recorded: give --script or --replay again.",
   arguments: sessionArguments.arguments,
   flags: {
     ...sessionArguments.flags,
     ...sessionFlags,
-    "skip-failed-step": { kind: "boolean", summary: "go on without the steps that failed" },
+    "skip-failed-step": { kind: "boolean", summary: "continue without the steps that failed" },
     "redo-command": {
       kind: "boolean",
       summary: "restore what changed while an interrupted command ran, and run it again",
@@ -39,13 +39,13 @@ export const resume = defineCommand({
   run: async (input, context) => {
     const { flags } = input
     const change = settingsChange(flags, context.globals.yes)
-    // Loaded when it is asked for: it brings the events and everything that tells them along.
+    // Loaded only here: it imports the events and their rendering.
     const { checkSkipVerify, driveHere } = await import("../../run/driving.ts")
     checkSkipVerify(context, flags)
     const service = await context.service()
     const id = await resumableId(service, input)
     const { settings } = await agentStateOf(service, id)
-    // Only who tells it to people has to know what was before.
+    // JSON output does not depend on earlier events.
     const seen = context.globals.json ? [] : await service.sessionEvents(id)
     const said = { model: flags.model !== undefined, mode: flags.mode !== undefined }
     const request = {
@@ -62,7 +62,7 @@ export const resume = defineCommand({
   },
 })
 
-/** The session that is named, else the latest one: an older one may have been given up for it, or be undone. */
+/** Returns the named session, else the latest one: older sessions may have been replaced by it, or be undone. */
 async function resumableId(
   service: AppService,
   input: CliInput<typeof sessionArguments.flags>,
@@ -77,7 +77,7 @@ async function resumableId(
     throw new Failure({
       kind: "usage",
       code: "ACODE-CLI-004",
-      message: "no session of this workspace waits to go on",
+      message: "there is no session to resume in this workspace",
       hint:
         (await service.formerHistory()) ?? '`acode run "GOAL"` starts one; `acode session list` shows all',
     })
@@ -97,7 +97,7 @@ async function otherHint(
 ): Promise<string> {
   const short = shortId(latest.id)
   if (latest.lane === "agent" && latest.endedAt === null)
-    return `${await resumeCommand(service, latest.id)} resumes it all the same`
+    return `${await resumeCommand(service, latest.id)} resumes it nevertheless`
   if (latest.lane === "plan" && isUndecided(latest))
     return (
       `\`acode session show ${short}\` shows what it did; \`acode session undo ${short}\` restores what acode itself ` +
@@ -114,12 +114,12 @@ async function resumeCommand(service: AppService, id: string): Promise<string> {
   return aboutSession("`acode resume`", id, state === null ? null : repliesFlag(state.settings.selection))
 }
 
-/** Whether it ended in the middle of something that a person has to decide about. */
+/** Returns whether a session ended with changes that a person has to decide about. */
 function isUndecided({ exitCode, undoneAt }: SessionSummary): boolean {
   return exitCode === exitCodes.undecided.code && undoneAt === null
 }
 
-/** Completes "the latest session …"; null where it can go on. */
+/** Returns why a session cannot be resumed, as text after "the latest session"; null when it can. */
 function whyNotResumed(session: SessionSummary): string | null {
   const { lane, state, reason, endedAt, undoneAt, partlyUndoneAt } = session
   if (lane === "skill")

@@ -20,21 +20,21 @@ function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs)
     name,
     summary,
     description:
-      "The plan is shown and asked about once; --yes=plan accepts it unseen. A session that needs somebody rests,\n" +
-      "says why, and goes on with `acode resume`. Ctrl-C lets what is being done come to its end, twice stops it;\n" +
-      "at a question it denies and ends the session for good, as `x` does.\n" +
-      "With --json every event is one line, from session.started to session.finished or session.rested; the\n" +
-      "last one has `changes`, the lines the session added and removed.",
-    arguments: [{ name: "GOAL", summary: "what is to be done, in quotes" }],
+      "Shows the plan and asks once; --yes=plan accepts it unseen. A session that needs you pauses and says why;\n" +
+      "`acode resume` continues it. Ctrl-C pauses after the current request or command, a second one stops that at once;\n" +
+      "at a question Ctrl-C denies and ends the session permanently, as `x` does.\n" +
+      "With --json every event is one line, from session.started to session.finished or session.rested; the last one\n" +
+      "has `changes`, the lines the session added and removed.",
+    arguments: [{ name: "GOAL", summary: "the task, in quotes" }],
     flags: { ...runFlags, ...more },
     examples: [
       { line: `acode ${name} "add a --json flag to the report"`, note: "asks about the plan, then works" },
       { line: `acode ${name} "fix the failing test" --yes=plan,file_write --json`, note: "for a script" },
-      { line: `acode ${name} "tidy up" --plan-only`, note: "only a plan; `acode resume` goes on with it" },
+      { line: `acode ${name} "tidy up" --plan-only`, note: "only a plan; `acode resume` executes it" },
     ],
     run: async ({ arguments: [goal = ""], flags }, context) => {
       const change = settingsChange(flags, context.globals.yes)
-      // Loaded when it is asked for: it brings the events and everything that tells them along.
+      // Loaded only here: it imports the events and their rendering.
       const { checkSkipVerify, driveHere } = await import("../../run/driving.ts")
       checkSkipVerify(context, flags)
       const { toPipelineLimits } = await import("../../../config/settings.ts")

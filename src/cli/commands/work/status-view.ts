@@ -9,13 +9,13 @@ import type { ApprovalSummary, SessionSummary } from "../../../store/session/con
 import { shortId } from "../../render/format.ts"
 import { aboutSession, nextCommands } from "../../render/next-commands.ts"
 
-/** Where a session stands. */
+/** The present state of a session. */
 export interface StatusView {
   readonly id: string
   readonly lane: Lane
   readonly goal: string
   readonly state: SessionState
-  /** Whether a process works on it now. */
+  /** True when a process works on it now. */
   readonly isDriven: boolean
   readonly reason: string | null
   readonly exitCode: number | null
@@ -25,7 +25,7 @@ export interface StatusView {
   readonly planVersion: number
   readonly stepsDone: number
   readonly stepCount: number
-  /** The step that is worked on. */
+  /** The active step. */
   readonly step: string | null
   readonly cycles: Readonly<Record<string, number>>
   readonly cyclesMax: number | null
@@ -37,7 +37,7 @@ export interface StatusView {
 
 export interface StatusNow {
   readonly isDriven: boolean
-  /** Whether it left anything that can be undone. */
+  /** True when there are changes that can be undone. */
   readonly hasChanges: boolean
   readonly openApprovals: readonly ApprovalSummary[]
   /** The last question of the session, answered or not. */
@@ -62,7 +62,7 @@ export function statusOf(found: SessionSummary, state: PipelineState | null, now
   }
 }
 
-/** Null while it is waited for. An answer from elsewhere is not in the session before it goes on. */
+/** Returns the last answer; null while a question is open. A resumed session records answers of other terminals. */
 function answerOf({ openApprovals, lastAsked }: StatusNow): string | null {
   if (openApprovals.length > 0 || lastAsked === null || lastAsked.answeredBy === null) return null
   const { state, answeredBy } = lastAsked
@@ -94,7 +94,7 @@ function placeOf(state: PipelineState | null, { stepsDone, stepCount }: SessionS
 
 export function statusLines(view: StatusView): readonly string[] {
   const { id, lane, goal, state, isDriven, exitCode, reason, stage, waitsFor, next } = view
-  const driven = isDriven ? ", somebody works on it" : exitCode === null ? ", its process is gone" : ""
+  const driven = isDriven ? ", running" : exitCode === null ? ", its process is gone" : ""
   const exit = exitCode === null ? "" : ` (exit ${exitCode})`
   const taken = Object.entries(view.cycles).filter(([, count]) => count > 0)
   return [

@@ -11,13 +11,13 @@ export const status = defineCommand({
     { line: "acode status 3f2a91bc --json", note: "for a script" },
   ],
   run: async (input, { service, output, globals }) => {
-    // Loaded when it is asked for: it brings the schemas of the events along.
+    // Loaded only here: it imports the schemas of the events.
     const { statusLines, statusOf } = await import("./status-view.ts")
     const { sessionView } = await import("../../../domain/session/session-view.ts")
     const app = await service()
     const id = await sessionIdOf(app, input)
     const found = (await app.sessions())?.find(id)
-    // The id was found in this very history.
+    // Cannot happen: the id was found in this history.
     if (found == null) return exitCodes.usage.code
     const asked = (await app.approvals())?.ofSession(id) ?? []
     const view = statusOf(found, await app.agentState(id), {

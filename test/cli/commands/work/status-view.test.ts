@@ -46,7 +46,7 @@ describe("where a session stands", () => {
     expect(textOf(session.state, {}, true).split("\n")).toEqual([
       "[SESSION] ses_00000000-12345678 (agent)",
       "  goal    get it done",
-      "  state   EXECUTING, somebody works on it",
+      "  state   EXECUTING, running",
       "  stage   executor, plan version 1, turn 4",
       "  steps   0/1, at s1",
       "  next    acode pause 12345678  ·  acode cancel 12345678",
