@@ -14,7 +14,7 @@ const answersMax = 100
 export function evidenceFigures(): Figure[] {
   using workspace = tempWorkspace()
   let now = Date.parse("2026-01-01T00:00:00Z")
-  // Time goes on with each append, so that there are ranges to ask for.
+  // Time advances with each append, so that there are ranges to query.
   using store = openTempStore(workspace, { clock: { now: () => now, monotonicMs: () => now } })
   const session = startSession(store)
   for (let first = 0; first < rowCount; first += callsPerAppend) {

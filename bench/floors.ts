@@ -3,12 +3,12 @@ import { closeSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync, writeF
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** The least anybody pays for a process: start it and reap it. */
+/** The minimum cost of a process: start it and reap it. */
 export async function bareSpawn(argv: readonly string[] = ["/bin/true"]): Promise<void> {
   await Bun.spawn([...argv], { env: {}, stdin: "ignore", stdout: "ignore", stderr: "ignore" }).exited
 }
 
-/** The least anybody pays to take all of an output and know its hash. */
+/** The minimum cost of reading a whole output and hashing it. */
 export async function bareDrain(argv: readonly string[]): Promise<void> {
   const child = Bun.spawn([...argv], { env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" })
   const hasher = new Bun.CryptoHasher("sha256")
@@ -17,7 +17,7 @@ export async function bareDrain(argv: readonly string[]): Promise<void> {
   await child.exited
 }
 
-/** The least anybody pays to have a row on the disk: the pragmas of the store, one row, one commit. */
+/** The minimum cost of a row on the disk: the pragmas of the store, one row, one commit. */
 export function durableCommits(directory: string): { commit(): void } & Disposable {
   const database = new Database(join(directory, "floor.db"), { create: true, strict: true })
   for (const pragma of ["busy_timeout = 10000", "journal_mode = WAL", "synchronous = FULL"])
@@ -35,7 +35,7 @@ export function durableCommits(directory: string): { commit(): void } & Disposab
   }
 }
 
-/** The least anybody pays to keep a copy of a small file: a content and a list of names, each synced, named, synced. */
+/** The minimum cost of a copy of a small file: a content and a list of names, each synced, renamed, synced. */
 export function barePreImage(directory: string, content: string): void {
   for (const name of ["content", "manifest"]) {
     const path = join(directory, name)

@@ -12,7 +12,7 @@ import { interleaved, timingOf } from "./measure.ts"
 import { openProduct } from "./product.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
 
-/** What the gate adds to what a call does anyway, and whether a long plan stays as fast as it began. */
+/** Measures the overhead of the gate for a call, and whether a long plan stays as fast as at its start. */
 export async function gateFigures(): Promise<Figure[]> {
   return [...(await overheads()), await growth()]
 }
@@ -50,7 +50,7 @@ const nobody: ApprovalDesk = {
   whenNobody: "deny",
   answeredBefore: () => null,
   ask: async () => {
-    throw new Error("nobody is asked here")
+    throw new Error("this plan asks no questions")
   },
 }
 

@@ -9,7 +9,7 @@ import { atMost, type Figure, timesFloor } from "./report.ts"
 const callCount = 2_500
 const eventCount = 4 * callCount
 
-/** What it costs to verify the history of a session before anything is done with it. */
+/** Measures verifying the history of a session before an action. */
 export function historyFigures(): Figure[] {
   using workspace = tempWorkspace()
   using store = openTempStore(workspace)

@@ -10,7 +10,7 @@ import { atMost, type Figure, timesFloor } from "./report.ts"
 const fileCount = 50_000
 const rounds = 3
 
-/** The compiled program on a large repository, each verb against a program that looks at the same files once. */
+/** Measures the compiled program on a large repository, each verb against a program that reads the same files once. */
 export async function largeTreeFigures(): Promise<Figure[]> {
   const missing = missingProgram("git") ?? missingProgram("find") ?? missingProgram("grep") ?? missingSandbox
   if (missing !== null) {
@@ -46,7 +46,7 @@ export async function largeTreeFigures(): Promise<Figure[]> {
   ]
 }
 
-/** In this order in each round: what is undone is what ran before it. */
+/** The verbs in the order of each round: an undo reverts the run before it. */
 const workNames = [
   ...(["find", "status", "grep", "exec", "write", "search", "oneCommand"] as const),
   ...(["threeCommands", "undo"] as const),

@@ -1,4 +1,4 @@
-/** What was measured, sorted, in milliseconds. */
+/** The measured times, sorted, in milliseconds. */
 export interface Timing {
   readonly p50: number
   readonly p95: number
@@ -19,7 +19,7 @@ export async function interleaved(
   for (let run = 0; run < warmUps; run++) for (const work of works) await work()
   const samples = works.map((): number[] => [])
   for (let run = 0; run < count; run++) {
-    // To and fro, so that nobody always follows the same one: after a large program the caches are cold.
+    // In alternating order, so that none always follows the same one: after a large program the caches are cold.
     for (let turn = 0; turn < works.length; turn++) {
       const index = run % 2 === 0 ? turn : works.length - 1 - turn
       const began = performance.now()
@@ -31,16 +31,16 @@ export async function interleaved(
 }
 
 /**
- * What is left when the first quarter is over, as much as `interleaved` leaves out: a program of many parts gets faster
- * for hundreds of turns, what it is held against for twenty, and a figure is about how fast both stay.
+ * Drops the first quarter of the samples, as `interleaved` does: a large program gets faster for hundreds of rounds,
+ * its floor for twenty, and the figure compares the steady speed of both.
  */
 export function staying(samples: readonly number[]): Timing {
   return timingOf(samples.slice(Math.ceil(samples.length / 4)))
 }
 
 /**
- * For work in memory: the time this thread spent on a processor, which stays the same when others want it too. The
- * system counts it coarsely, so work is repeated until a sample is long enough to be counted truly.
+ * Measures work in memory by the processor time of this thread, which does not depend on other load. The system counts
+ * it coarsely, so work is repeated until a sample is long enough.
  */
 export function computed(samples: number, work: () => void): Timing {
   let batchSize = 1

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs"
 import type { TempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 
 /**
- * As the system counts it. That only grows, so the last word is the peak; the first one may still be about the parent,
- * whose memory a child has until its own program is there. What a parent is told at the end is no less than its own.
+ * Returns the peak memory as the system counts it. The count only grows, so its last value is the peak; the first one
+ * may still be that of the parent, whose memory a child has until its own program is loaded. The value that a parent
+ * receives at the end of a child is never below its own.
  */
 export async function peakMb(argv: readonly string[], workspace: TempWorkspace): Promise<number> {
   const child = Bun.spawn([...argv], {

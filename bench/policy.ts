@@ -11,7 +11,7 @@ import { atMost, type Figure } from "./report.ts"
 const barMs = 0.2
 const rounds = 60
 
-/** What a decision costs once the grammar is loaded, over the commands and paths of the scenario tables. */
+/** Measures a decision once the grammar is loaded, over the commands and paths of the scenario tables. */
 export async function policyFigures(): Promise<Figure[]> {
   using product = openProduct()
   const { wiring } = product

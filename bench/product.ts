@@ -9,7 +9,7 @@ export interface Product extends Disposable {
   readonly wiring: Wiring
 }
 
-/** What `npm run build` makes. */
+/** The program that `npm run build` makes. */
 export const builtProgram = join(repositoryRoot, "dist", "acode")
 
 /** The product as it is wired for people, on a workspace of its own. */

@@ -22,7 +22,7 @@ export function redactionFigures(): Figure[] {
   ]
 }
 
-/** What programs print: test runners, compilers, package managers, JSON lines. Without secrets, like most of it. */
+/** Typical output: test runners, compilers, package managers, JSON lines. It has no secrets, like most output. */
 function ordinaryLog(bytes: number): string {
   const lines = [
     "PASS  test/store/log/event-log.test.ts (14 tests, 212 ms)",

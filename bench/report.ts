@@ -9,17 +9,17 @@ export interface Figure {
   /** The same thing without acode, measured in the same run; null where there is no such thing. */
   readonly floor: number | null
   readonly ratio: number | null
-  /** What was asked for, in words. */
+  /** The target in words. */
   readonly bar: string
   readonly ok: boolean
 }
 
-/** For times: the smaller the better. */
+/** The target of a time: smaller is better. */
 export function atMost(name: string, measured: number, max: number, unit = "ms"): Figure {
   return { name, measured, unit, floor: null, ratio: null, bar: `≤ ${max} ${unit}`, ok: measured <= max }
 }
 
-/** For rates: the larger the better. */
+/** The target of a rate: larger is better. */
 export function atLeast(name: string, measured: number, min: number, unit: string): Figure {
   return { name, measured, unit, floor: null, ratio: null, bar: `≥ ${min} ${unit}`, ok: measured >= min }
 }

@@ -4,7 +4,7 @@ import { interleaved } from "./measure.ts"
 import { openProduct } from "./product.ts"
 import type { Figure } from "./report.ts"
 
-/** What acode adds to a process that is started, reaped, and written down before and after. */
+/** Measures the overhead of acode for a process that is started, reaped, and recorded before and after. */
 export async function runnerFigures(): Promise<Figure[]> {
   using product = openProduct()
   using floor = durableCommits(product.workspace.outside)

@@ -2,12 +2,12 @@ import { staying } from "./measure.ts"
 
 export interface Sampled {
   take(): void
-  /** What was measured before says nothing about what comes. */
+  /** Discards the samples so far. */
   forget(): void
   p50(): number
 }
 
-/** Times of something that is done again and again; the first ones are left out, for they are slower. */
+/** Measures work that is repeated; the first samples do not count, because they are slower. */
 export function sampled(work: () => void): Sampled {
   const samples: number[] = []
   return {

@@ -106,7 +106,7 @@ async function bareBubblewrap({ wiring, workspace }: Product): Promise<BareBubbl
   return { run, cleanUp: () => launch.cleanUp() }
 }
 
-/** The descriptors of acode's own: to be told of the child, and to hold it back until its limits are in force. */
+/** Descriptors of acode itself: to be notified of the child, and to delay it until its limits are in force. */
 function withoutWaiting(args: readonly string[]): string[] {
   const own = ["--seccomp", "--json-status-fd", "--info-fd", "--block-fd"]
   return args.filter((arg, index) => !own.includes(arg) && !own.includes(args[index - 1] ?? ""))

@@ -14,7 +14,7 @@ export async function workspaceFigures(): Promise<Figure[]> {
 
 const fileCount = 10_000
 
-/** The tree of a repository of which nothing changed, against looking at each of its files once. */
+/** Measures the tree of an unchanged repository, against reading the status of each of its files once. */
 async function treeFigure(): Promise<Figure> {
   const files = Array.from({ length: fileCount }, (_, index): [string, string] => [
     `part-${index % 20}/area-${index % 400}/file-${index}.ts`,
@@ -38,7 +38,7 @@ async function treeFigure(): Promise<Figure> {
   return timesFloor("tree of 10,000 files, unchanged", digested.p50, walked.p50, 1.5)
 }
 
-/** Lists every directory and looks at every file: what anybody pays who wants to know whether something changed. */
+/** Lists every directory and reads the status of every file: the minimum cost of detecting a change. */
 function statWalk(directory: string): number {
   let count = 0
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -50,7 +50,7 @@ function statWalk(directory: string): number {
   return count
 }
 
-/** In a process of its own, whose peak is then that of this one read. */
+/** Measures in a new process, whose peak memory is then that of this one read. */
 function rangeFigure(): Figure {
   using temp = tempWorkspace()
   const fd = openSync(join(temp.root, "large.txt"), "w")

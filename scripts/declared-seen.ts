@@ -29,7 +29,10 @@ const listed: readonly string[] = [
 ]
 const declared = new Set(listed.filter(each => !unjudged.has(each)))
 
-/** What other tests show as well; a machine that lacks anything else cannot show everything. */
+/**
+ * Programs that may be missing: other tests show the same declarations. Without any other program the list is
+ * incomplete.
+ */
 const harmless = /^(?:root may|ANTHROPIC_API_KEY is not set|they run as an ordinary user already)/
 
 const lacking = lackOf(readFileSync(reportPath, "utf8"))

@@ -32,7 +32,7 @@ export function fieldRows(schema: object, prefix = ""): FieldRow[] {
 
 function innerRows(schema: Schema, path: string): FieldRow[] {
   const variants = schema.anyOf ?? schema.oneOf
-  // Variants that are told apart by a `kind` are one line: the rows of all of them together would fit none.
+  // Variants that a `kind` distinguishes are one line: the rows of all of them together would fit none.
   if (variants !== undefined) {
     const objects = variants.filter(variant => variant.properties !== undefined)
     return objects.length === 1 && objects[0] !== undefined ? innerRows(objects[0], path) : []
@@ -54,7 +54,7 @@ function typeOf(schema: Schema): string {
   return schema.format ?? schema.type ?? "anything"
 }
 
-/** An object among others is named by what tells it apart. */
+/** Names an object of a union by the property that distinguishes it. */
 function variantOf(schema: Schema): string {
   const members = Object.entries(schema.properties ?? {})
   if (members.length < 1 || members.every(([, member]) => member.const === undefined)) return typeOf(schema)

@@ -8,7 +8,7 @@ import { toolTable } from "../src/tools/registry.ts"
 
 const unsaid = ["minLength", "maxLength", "maxItems", "pattern", "default", "propertyNames"] as const
 
-/** What models are told about tools and answers, as text of `src/engine/stages/model-schemas.json`. */
+/** Returns the schemas of tools and answers for models, as text of `src/engine/stages/model-schemas.json`. */
 export function modelSchemas(): string {
   const tools = [...toolTable.values()].map(({ name, description, schema }) => ({
     name,

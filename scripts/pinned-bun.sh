@@ -17,7 +17,7 @@ read_version() {
 }
 
 # In a checkout the packages are below it. Where acode itself is an installed package they may lie beside it or further
-# up, as for every package; a Bun of another version up there is somebody else's.
+# up, as for every package; a Bun of another version up there belongs to another package.
 modules=$root/node_modules
 if [ ! -d "$modules/bun" ]; then
   read_version bun "$root/package.json"

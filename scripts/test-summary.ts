@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 
 /**
- * Reads the report of `bun test`, tells what was skipped and why, and closes with `N passed, N failed`. The third
- * argument is 1 when something that is declared was not seen, which counts as one more failure.
+ * Reads the report of `bun test`, prints what was skipped and why, and ends with `N passed, N failed`. The third
+ * argument is 1 when a declared code, key or flag did not occur, which counts as one more failure.
  */
 const [reportPath = "", runnerStatus = "1", unseen = "0"] = process.argv.slice(2)
 const report = readFileSync(reportPath, "utf8")
 
-/** How many of each reason are named. With a name filter everything that does not match counts as skipped. */
+/** The number of tests listed for each reason. With a name filter every test that does not match counts as skipped. */
 const namedMax = 5
 const root = /<testsuites\b[^>]*>/.exec(report)?.[0] ?? ""
 const skippedCount = countOf("skipped")

@@ -19,7 +19,7 @@ export interface Timed {
 /** Floors are measured between the calls of the very session they stand for: a disk is not the same a second later. */
 export async function driven(
   product: Product,
-  /** What a scripted model says; null asks the server that is configured. */
+  /** The replies of a scripted model; null asks the configured server. */
   replies: readonly ReplyText[] | null,
   between: () => void = () => undefined,
 ) {
@@ -52,7 +52,7 @@ export function spans(seen: readonly Timed[], from: string, to: string): number[
   })
 }
 
-/** What ends a span that is not about it. */
+/** The events that end a span without belonging to it. */
 const ends: ReadonlySet<string> = new Set(["step.finished", "step.started"])
 
 const turnSteps = 40

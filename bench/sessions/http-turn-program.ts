@@ -11,7 +11,7 @@ export interface TurnOverHttp {
   readonly turnMs: number
   /** Over its commits and a bare request. */
   readonly overMs: number
-  /** Of the executor's first request. */
+  /** The size of the executor's first request. */
   readonly firstBytes: number
 }
 
@@ -48,8 +48,8 @@ async function turn(
 }
 
 /**
- * The least anybody pays for the very requests of a session at its own pace: each on a new connection, its reply heard
- * out. Without a pause server and connection would be warmer than they ever are for somebody who works in between.
+ * Measures the minimum cost of the same requests at the pace of a session: each on a new connection, with its reply
+ * read to the end. Without pauses server and connection would be warmer than in a session, which works in between.
  */
 async function bareRequestMs(endpoint: string, bodies: readonly string[], paceMs: number): Promise<number> {
   const samples: number[] = []

@@ -10,7 +10,7 @@ import { openProduct, type Product } from "../product.ts"
 import { atMost, type Figure, timesFloor } from "../report.ts"
 import { driven, spans } from "./driven-session.ts"
 
-/** What a session costs when it has become long, and what going on with it takes. */
+/** Measures a long session, and resuming it. */
 export async function longSessionFigures(): Promise<Figure[]> {
   using product = openProduct()
   // The review is left out: without a reply the session rests and can be taken up again.
@@ -33,7 +33,7 @@ export async function longSessionFigures(): Promise<Figure[]> {
   ]
 }
 
-/** From nothing to the event that says it goes on; then it is paused again. */
+/** Measures the time from the start to the event that the session continues; then pauses it again. */
 async function readyTimes(product: Product, sessionId: string, script: string): Promise<readonly number[]> {
   const samples: number[] = []
   for (let run = 0; run < 5; run++) {

@@ -6,8 +6,9 @@ import { startModelServer } from "../../test/support/model-server/server.ts"
 import type { AskedRequest } from "./model-server.ts"
 
 /**
- * A model server in a process of its own, so that its work is not taken for acode's. Says where it is, and when its
- * standard input ends what it was asked, probes left out: not earlier, because whoever listens is being measured.
+ * A model server in its own process, so that its work does not count as acode's. Prints its address, and when its
+ * standard input ends the requests it received, without probes: not earlier, because the reader of its output is being
+ * measured.
  */
 const [protocol = "openai", script = ""] = process.argv.slice(2)
 const replies = JSON.parse(readFileSync(script, "utf8")).replies

@@ -12,7 +12,7 @@ import { driven, spans } from "./driven-session.ts"
 import type { TurnOverHttp } from "./http-turn-program.ts"
 import { benchServer } from "./model-server.ts"
 
-/** What a session over real HTTP costs beside the model: until it is asked, for each turn, and when it is long. */
+/** Measures a session over real HTTP without the model: until the first request, for each turn, and when it is long. */
 export async function modelFigures(): Promise<Figure[]> {
   return [
     ...(await coldStart("ollama")),
@@ -52,7 +52,7 @@ async function coldStart(protocol: Protocol): Promise<Figure[]> {
   return [atMost(`acode run to its first request, compiled, above hello (${protocol})`, above, 60)]
 }
 
-/** When a session that plans and no more was started, since the epoch. Returns when it is over. */
+/** Runs a session that only plans to its end. Returns its start in milliseconds since the epoch. */
 async function startedAtMs(workspace: TempWorkspace): Promise<number> {
   const beganMs = performance.timeOrigin + performance.now()
   const child = Bun.spawn([acode, "run", "measure", "--plan-only", "--json"], {
@@ -86,7 +86,7 @@ async function turns(protocol: Protocol): Promise<Figure[]> {
 
 const turnSessions = 9
 
-/** In a process that has done nothing else, as a session has one. */
+/** Measures in a new process, as a session runs in one. */
 async function turn(protocol: Protocol, kind: "read" | "write"): Promise<TurnOverHttp> {
   const program = join(import.meta.dir, "http-turn-program.ts")
   const child = Bun.spawn([process.execPath, program, protocol, kind], { stdout: "pipe" })
@@ -137,14 +137,14 @@ interface Growth {
   readonly count: number
 }
 
-/** Of several sessions the one in the middle: the machine may change its pace within a single one. */
+/** Returns the median of several sessions: the machine may change its pace within a single one. */
 async function growth(protocol: Protocol, replies: Parameters<typeof benchServer>[2]): Promise<Growth> {
   const measured: Growth[] = []
   for (let session = 0; session < 5; session++) measured.push(await grown(protocol, replies))
   return inTheMiddle(measured, ({ early, late }) => late / early)
 }
 
-/** How long turns take at the beginning, when the first ones are over, and at the end. */
+/** The time of turns at the beginning, after the first ones, and at the end. */
 async function grown(protocol: Protocol, replies: Parameters<typeof benchServer>[2]): Promise<Growth> {
   using product = openProduct()
   await using _server = await benchServer(product.workspace, protocol, replies)

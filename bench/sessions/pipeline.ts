@@ -8,7 +8,7 @@ import { sampled } from "../sampled.ts"
 import { driven, spans, type Timed, turning, turnsPerStep } from "./driven-session.ts"
 import { longSessionFigures } from "./long-session.ts"
 
-/** What the agent lane adds when the model answers at once: to a turn, to a stage, to a session, to going on. */
+/** Measures the overhead of the agent lane with an immediate model: of a turn, a stage, a session, a resume. */
 export async function pipelineFigures(): Promise<Figure[]> {
   return [...(await turns()), ...(await whole()), ...(await commands()), ...(await longSessionFigures())]
 }
