@@ -12,7 +12,7 @@ const gitTest = testWhere(
 const random = seededRandom(20_261_118)
 const isTried = (name: string) => hostileCommands.find(each => each.name === name) ?? hostileCommands[0]
 const chosen = [
-  isTried("a repository that is put back whenever it is gone"),
+  isTried("a repository that is created again whenever it is gone"),
   isTried("hooks where the configuration says"),
   ...Array.from({ length: 1 }, () => random.oneOf(hostileCommands)),
 ]

@@ -1,10 +1,12 @@
 import type { Effect } from "../../src/domain/effect.ts"
 
-/** What `approvals.<category>` may say. */
+/** The values of `approvals.<category>`. */
 export const policies = ["auto", "prompt", "deny", "skip"] as const
 export type Policy = (typeof policies)[number]
 
-/** What decides an action besides the action: a scope of `--yes`, configuration, and whether commands are confined. */
+/**
+ * The inputs of a decision besides the action: a scope of `--yes`, configuration, and whether commands are confined.
+ */
 export interface Circumstances {
   readonly scope: string
   readonly policy: Policy
@@ -27,10 +29,10 @@ export interface Action {
   readonly effects: readonly Effect[]
 }
 
-/** What the plan of each session grants; only `--yes=plan` approves it, and nobody sees it. */
+/** The grant of each session's plan; only `--yes=plan` approves it, without a person seeing it. */
 export const planned = { write: ["planned.txt"] } as const
 
-/** An action for each thing that a scope tells apart. Another dimension is one more entry, and its rows below. */
+/** One action for each case that a scope distinguishes. A new dimension is one more entry, with rows below. */
 export const actions: readonly Action[] = [
   file("makeDirectory", "directory_create", "createDirectory", "fresh"),
   file("list", "file_read", "list", "."),
@@ -50,7 +52,7 @@ export const actions: readonly Action[] = [
   file("read", "file_read", "read", "a.txt", ["read_file", { path: "a.txt" }]),
 ]
 
-/** What each scope answers for a person; `all` is everything here but the network and what nothing answers. */
+/** The questions that each scope answers; `all` answers everything here but the network and what no scope answers. */
 const answers: Readonly<Record<string, readonly string[]>> = {
   "": [],
   none: [],
@@ -75,12 +77,12 @@ const answers: Readonly<Record<string, readonly string[]>> = {
 }
 export const scopes = [...Object.keys(answers), "terminal:all,network", "all,network"]
 
-/** What `--yes=all` is refused without. */
+/** Returns whether a scope accepts plans, without which `--yes=all` is refused. */
 export const acceptsPlans = (scope: string) => named(scope).some(name => name === "plan" || name === "all")
 
 type Outcome = "allow" | "ask" | "deny"
 
-/** What becomes of an action under a plan that a flag approved. */
+/** Returns the expected outcome of an action under a plan that a flag approved. */
 export function expected(action: Action, at: Circumstances): Outcome {
   const { name } = action
   if (name === "writeProtected" || name === "fatal") return "deny"
@@ -103,7 +105,7 @@ function isRefused(policy: Policy): boolean {
   return policy === "deny" || policy === "skip"
 }
 
-/** What is asked about it: what lies outside of a sandbox is a question of its own. */
+/** Returns the questions about an action: running outside of a sandbox is a separate question. */
 function questionsOf({ name }: Action, { policy, isConfined }: Circumstances): readonly string[] {
   const unconfined = isConfined ? [] : ["ordinary"]
   if (name === "ordinary") return unconfined
@@ -117,7 +119,7 @@ function questionsOf({ name }: Action, { policy, isConfined }: Circumstances): r
 }
 
 function isAnswered(question: string, scope: string): boolean {
-  // Neither a scope nor a rule answers for what tells agents what to do.
+  // Neither a scope nor a rule answers for files with instructions for agents.
   if (question === "writeInstructions") return false
   return named(scope).some(name => answers[name]?.includes(question) === true)
 }

@@ -17,17 +17,17 @@ const shared = ["c0.txt", "c1.txt", "d/c2.txt", "t0.txt"]
 const lastOfCommand = "made3.txt"
 
 export interface EditedRounds {
-  /** What is not as it must be. */
+  /** The violated rules. */
   readonly violations: readonly string[]
-  /** How many of the person's contents were taken away and came back from a checkpoint. */
+  /** The number of the person's contents that were removed and restored from a checkpoint. */
   readonly broughtBack: number
 }
 
 /**
  * One workspace in which sessions with commands run, are killed, resumed and undone while a person edits, creates,
  * deletes, moves, commits and switches branches. The journal of the person is the oracle: each content that the person
- * wrote and did not replace is in its place, in git, or comes back from a checkpoint. An undo and a resume that were
- * not told that the person agrees, and whatever only reads, take nothing of the person's away in the first place.
+ * wrote and did not replace is in its place, in git, or comes back from a checkpoint. An undo and a resume without the
+ * person's consent, and verbs that only read, remove nothing of the person's in the first place.
  */
 export async function editedRounds(rounds: number, random: Random): Promise<EditedRounds> {
   using workspace = tempWorkspace({
@@ -49,7 +49,7 @@ class EditedWorkspace {
   private readonly editor: Editor
   private readonly marker = `edited-${crypto.randomUUID()}`
   private readonly problems: string[] = []
-  /** Whether she commits and switches branches in this round. */
+  /** True when she commits and switches branches in this round. */
   private usesGit = false
 
   constructor(
@@ -94,7 +94,7 @@ class EditedWorkspace {
   /** Her own git may take away what she committed. */
   private readonly isNotInGit = ({ content }: Written): boolean => !this.editor.isInGit(content)
 
-  /** What she wrote where no session writes, and is neither there nor in git. */
+  /** Returns contents that she wrote where no session writes, and that are neither there nor in git. */
   private takenAway(): readonly Written[] {
     const { editor } = this
     return editor
@@ -180,7 +180,7 @@ class EditedWorkspace {
     }
     const run = await running.ended
     const text = run.stdout + run.stderr
-    // A file that somebody saves at the same moment is no reason for a command not to run. A file tool that leaves
+    // A file that a person saves at the same moment must not stop a command. A file tool that leaves
     // alone what her git checks out at the same moment does right.
     const changed = this.usesGit ? text.replaceAll('ACODE-FS-007: "t0.txt" was changed by', "") : text
     const isWrong = [65, 70].includes(run.exitCode ?? 0) || /ACODE-FS-007/.test(changed)

@@ -18,8 +18,8 @@ export interface EditingOptions {
 }
 
 /**
- * A person at an editor with a journal. Before each step the path is looked at: what the person had written there and
- * is there no more, somebody else took away. What the person replaces, deletes or moves is gone by the person's hand.
+ * A person at an editor with a journal. Before each step the path is read: content of the person that is missing was
+ * removed by another program. What the person replaces, deletes or moves was removed by the person.
  */
 export class Editor {
   private readonly wrote = new Map<string, string>()
@@ -49,12 +49,12 @@ export class Editor {
     return [...this.takenAway, ...[...this.wrote].map(([path, content]) => ({ path, content }))]
   }
 
-  /** What of it is where it was written. */
+  /** Returns the contents that are where they were written. */
   inPlace(): readonly Written[] {
     return this.journal().filter(written => this.isInPlace(written))
   }
 
-  /** Whether it is where it was written, or the person has written there since. */
+  /** Returns whether a content is where it was written, or the person has written there since. */
   isLeft(written: Written): boolean {
     return this.wrote.get(written.path) !== written.content || this.isInPlace(written)
   }
@@ -119,7 +119,7 @@ export class Editor {
     if (this.read(path) !== null) this.rename(path, `m${this.random.whole(3)}.txt`)
   }
 
-  /** What was at the new name is replaced; what somebody else took away before it could be moved is not moved. */
+  /** Moves a file over another one, unless another program removed it before. */
   private rename(from: string, to: string): void {
     const content = this.read(from)
     if (content === null) return
@@ -128,7 +128,7 @@ export class Editor {
     try {
       renameSync(join(this.root, from), join(this.root, to))
     } catch {
-      // Somebody else was quicker, and has to have kept it.
+      // Another program removed it first, and must have kept a copy.
       this.takenAway.push({ path: from, content })
       return
     }
@@ -149,7 +149,7 @@ export class Editor {
     if (mine !== there) this.takenAway.push({ path, content: mine })
   }
 
-  /** Whether a file is there or can be: an undo may have removed the directory. */
+  /** Returns whether a file is there or can be created: an undo may have removed the directory. */
   private isFileAt(path: string): boolean {
     const at = join(this.root, path)
     mkdirSync(dirname(at), { recursive: true })

@@ -48,7 +48,7 @@ export function executionRecord(id: string, result: Partial<CommandResult> = {})
   }
 }
 
-/** What is written before such an execution starts. */
+/** Returns the event that is written before such an execution starts. */
 export function startOf(
   record: ExecutionRecord,
   owner: ProcessIdentity,

@@ -1,11 +1,11 @@
 import type { ExternalCallLog } from "../../src/provider/transport/contract.ts"
 
-/** For servers of this machine: a transport that tells of a call there is wrong. */
+/** A log for servers of this machine, which fails for every external call. */
 export const nothingLeaves: ExternalCallLog = {
   began: (method, url) => {
-    throw new Error(`${method} ${url} is told as an external call`)
+    throw new Error(`${method} ${url} is reported as an external call`)
   },
 }
 
-/** For tests that are about something else. */
+/** A log that ignores calls, for tests that are about something else. */
 export const unheard: ExternalCallLog = { began: () => () => undefined }

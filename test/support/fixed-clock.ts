@@ -1,9 +1,9 @@
 import type { Clock, Ids } from "../../src/base/clock.ts"
 
 export interface FixedClock extends Clock {
-  /** Both times go on together. */
+  /** Advances both times together. */
   advance(ms: number): void
-  /** Only the wall clock jumps, as it does when somebody sets it. */
+  /** Moves only the wall clock, as setting it does. */
   jump(ms: number): void
 }
 

@@ -6,11 +6,11 @@
 export interface HostileCommand {
   readonly name: string
   readonly script: string
-  /** What git would act on, in bytes as Latin-1; while one of these is there, a person is in danger. */
+  /** Files that git would act on, as bytes in Latin-1; each one endangers a person. */
   readonly plants: readonly string[]
   /** It plants again and again: there is no peace before it has ended. */
   readonly isRelentless?: true
-  /** What it does cannot hurt on this machine, with or without a sandbox. */
+  /** True for a command that is harmless on this machine, with or without a sandbox. */
   readonly isHarmlessHere?: true
 }
 
@@ -188,7 +188,7 @@ export const hostileCommands: readonly HostileCommand[] = [
     plants: [`deep/${Array.from({ length: 12 }, (_, index) => `d${index + 1}`).join("/")}/.git`],
   },
   {
-    name: "a repository that is put back whenever it is gone",
+    name: "a repository that is created again whenever it is gone",
     script: "( while :; do [ -e src/.git/config ] || layout src/.git; done ) 2>/dev/null & layout src/.git",
     plants: ["src/.git"],
     isRelentless: true,

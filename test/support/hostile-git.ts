@@ -108,7 +108,7 @@ cat >> .git/config`
   if (exitCode !== 0) throw new Error(stderr.toString())
 }
 
-/** As somebody who changes into each directory, whatever its name is, and looks at what git says. */
+/** Runs git in each directory, as a person would who changes into it, whatever its name is. */
 async function gitEverywhere(
   { root }: TempWorkspace,
   person: Readonly<Record<string, string>>,

@@ -9,8 +9,8 @@ import { missingProgram } from "./requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "./workspace/temp-workspace.ts"
 
 /**
- * What ends acode: a numbered fault point, or a signal once the command has planted all it wants. Or memory that runs
- * out for both of them then, which must not end acode.
+ * The cause of acode's death: a numbered fault point, or a signal after the command has written its files. Or memory
+ * that runs out for both of them then, which must not end acode.
  */
 export type Death =
   | { readonly point: number }

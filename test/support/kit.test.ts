@@ -22,7 +22,7 @@ test("a workspace has its own state directories, holds what was asked for, and i
   expect(existsSync(outside)).toBe(false)
 })
 
-test("a fixed clock moves only when told to, and ids count upwards", () => {
+test("a fixed clock moves only when a test moves it, and ids count upwards", () => {
   const clock = fixedClock(1_000_000)
   clock.advance(5)
   clock.jump(-3_600_000)
@@ -49,7 +49,7 @@ test("a process is found by its tag and by its marker until it is dead", async (
   expect(taggedProcesses(`exe_${marker}`)).toEqual([])
 })
 
-test("crashing goes on point by point until a run survives", async () => {
+test("crashing continues point by point until a run survives", async () => {
   const script =
     'process.exitCode = 7; if (Number(process.env["ACODE_FAILPOINT"]) < 3) process.kill(process.pid, "SIGKILL")'
   const seen: unknown[] = []

@@ -5,7 +5,7 @@ import { seeded } from "../workspace/support.ts"
 export interface LabelledText {
   readonly label: string
   readonly text: string
-  /** Where the secrets lie, in order. */
+  /** The places of the secrets, in order. */
   readonly secrets: readonly { readonly start: number; readonly end: number }[]
 }
 

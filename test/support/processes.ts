@@ -20,7 +20,7 @@ export function processesWith(marker: string): LiveProcess[] {
   return liveProcesses().filter(live => live.pid !== process.pid && live.commandLine.includes(marker))
 }
 
-/** For endings that are not a barrier by design, such as `kill -9` of acode itself. */
+/** Waits until no process has a marker, after an end that does not wait for children, such as `kill -9` of acode. */
 export async function untilNoProcessWith(marker: string, timeoutMs = 10_000): Promise<void> {
   await eventually(`no process with "${marker}"`, () => processesWith(marker).length === 0, { timeoutMs })
 }
@@ -50,7 +50,7 @@ function readProc(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1").replaceAll("\0", " ")
   } catch {
-    // It ended between the listing and the read, or belongs to somebody else.
+    // It ended between the listing and the read, or belongs to another user.
     return ""
   }
 }

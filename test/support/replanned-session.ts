@@ -8,8 +8,8 @@ import { missingSandbox } from "./requirement.ts"
 import { open, reply } from "./script-replies.ts"
 
 /**
- * A program that writes down where and how it was run, in a ledger that is no part of the tree. No shipped rule allows
- * it, so each line needs a question that a person granted, or the rule of this person for `free`.
+ * A program that records where and how it was run, in a ledger outside of the tree. No shipped rule allows it, so each
+ * line needs a question that a person granted, or the rule of this person for `free`.
  */
 const tool = (ledger: string) => `#!/bin/sh\necho "\${PWD##*/workspace}|$*" >> ${ledger}\n`
 const files = { tool: tool("ledger"), "sub/tool": tool("../ledger"), ".gitignore": "ledger\n" }
@@ -58,7 +58,7 @@ type Run = { readonly argv: readonly string[]; readonly cwd: string }
 type PlanChoice = typeof somePlan extends fc.Arbitrary<infer Choice> ? Choice : never
 type SessionChoice = typeof replannedSession extends fc.Arbitrary<infer Choice> ? Choice : never
 
-/** Runs a session and returns each line of the ledger that nobody admitted before it was written. */
+/** Runs a session and returns each line of the ledger that no person or rule allowed before it was written. */
 export async function unadmittedRuns(choice: SessionChoice): Promise<readonly string[]> {
   const unadmitted: string[] = []
   const admitted = new Admitted(choice)
@@ -99,7 +99,7 @@ export async function unadmittedRuns(choice: SessionChoice): Promise<readonly st
 
 const testCommand = ["./tool", "test"]
 
-/** What people and rules allowed, computed from what they were asked about and from nothing that acode computed. */
+/** The runs that people and rules allowed, computed from the questions alone and not from results of acode. */
 class Admitted {
   private readonly always: Run[] = []
   private readonly prefixes: (readonly string[])[] = []
@@ -114,7 +114,7 @@ class Admitted {
     }
     const version = Number(/^run plan version (\d+)/.exec(question.operation)?.[1])
     const plan = planAt(this.choice.plans, version)
-    // Whoever confirms a step is asked about it again.
+    // A step to be confirmed is asked about again.
     this.once.push(...plan.steps.filter(({ isConfirmed }) => !isConfirmed).map(({ run }) => run))
     // Without a sandbox only calls that are written down were shown as what they are.
     if (!this.choice.isConfined) return
@@ -123,7 +123,7 @@ class Admitted {
     if (this.choice.hasTests) this.always.push({ argv: testCommand, cwd: "." })
   }
 
-  /** What of the ledger nothing admitted. */
+  /** Returns the lines of the ledger that nothing allowed. */
   without(ledger: readonly string[]): readonly string[] {
     const once = this.once.map(lineOf)
     return ledger.filter(line => {
@@ -150,7 +150,7 @@ function linesOf(file: string): readonly string[] {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : []
 }
 
-/** What a call asked for, as it is recorded. */
+/** Returns the recorded arguments of a call. */
 function callOf(room: AgentRoom, callId: string | null): Run | null {
   const requested = room.data("tool_call.requested").find(call => call["callId"] === callId)
   if (requested === undefined) return null

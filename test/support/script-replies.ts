@@ -9,7 +9,7 @@ export interface TaskText {
   readonly acceptance?: readonly Part[]
   readonly steps?: readonly Part[]
   readonly more?: Part
-  /** Of the whole plan: the first task that has one says it. */
+  /** The intent of the whole plan: that of the first task with one. */
   readonly intent?: string
 }
 

@@ -29,7 +29,7 @@ export class StoppingWiring extends Wiring {
   }
 }
 
-/** An owner in a pid namespace of its own, as in a container, which nobody outside can tell from a dead one. */
+/** The command for an owner in its own pid namespace, as in a container, whose state cannot be seen from outside. */
 const inNamespace = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 const asUser = process.getuid?.() === 0 ? [] : ["--map-root-user"]
 export const hiddenTest = testWhere(

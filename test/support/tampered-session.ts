@@ -15,7 +15,7 @@ export interface Tamper {
   /** The table and column, and the type of the event. */
   readonly name: string
   readonly sql: string
-  /** Whether nothing may be done with the session afterwards. */
+  /** True when every action on the session must be refused afterwards. */
   readonly concernsSession: boolean
 }
 
@@ -26,7 +26,7 @@ export interface Tamper {
 export interface TamperedRoom extends AsyncDisposable {
   /** Every cell of every row that says what may be done, and of every event behind it. */
   readonly tampers: readonly Tamper[]
-  /** Returns one line for each thing that a change had an effect on, other than that acode refused to go on (65). */
+  /** Returns one line for each effect of a change, other than that acode refused to continue (65). */
   violations(tamper: Tamper): Promise<readonly string[]>
 }
 
@@ -111,7 +111,7 @@ async function expected(acode: Run, code: number, ...argv: readonly string[]): P
   return run
 }
 
-/** Nobody waits for it to expire. */
+/** Approves a plan with a time that has expired already. */
 async function expireApproval(workspace: SavedWorkspace["workspace"], acode: Run): Promise<void> {
   const { stdout } = await expected(acode, 0, "plan", "hash", "expired.json")
   const planHash = /sha256:[0-9a-f]{64}/.exec(stdout)?.[0] ?? ""
@@ -135,7 +135,7 @@ function looking({ session, approval, execution, call }: Ids): readonly (readonl
   ]
 }
 
-/** What is shown is what was shown before, or acode says that it was changed. */
+/** Checks that acode shows the same as before, or reports the change. */
 async function seen(
   looks: readonly (readonly string[])[],
   shown: ReadonlyMap<string, AcodeRun>,
@@ -155,7 +155,7 @@ async function seen(
   return found
 }
 
-/** Nothing goes on with the session, and no plan runs that was not approved. */
+/** Checks that nothing continues the session, and that no plan runs without an approval. */
 async function done(
   { concernsSession }: Tamper,
   { session, approval }: Ids,
@@ -189,7 +189,7 @@ function changed(what: string, before: string, after: string): readonly string[]
   return before === after ? [] : [`${what} changed`]
 }
 
-/** As other programs see them. */
+/** Returns the files as other programs see them. */
 function filesOf({ workspace }: SavedWorkspace): string {
   const list = "find . -printf '%P %y %m %l %s %i\\n' | sort; find . -type f -exec sha256sum {} + | sort"
   return Bun.spawnSync(["sh", "-c", list], { cwd: workspace.root }).stdout.toString()
@@ -200,7 +200,7 @@ function eventsOf({ workspace }: SavedWorkspace): string {
   return JSON.stringify(database.query("SELECT * FROM events ORDER BY position").all())
 }
 
-/** Which rows of a table, by what a change to them touches. */
+/** Rows of a table, grouped by what a change to them affects. */
 interface Rows {
   readonly table: string
   readonly where: string
@@ -247,7 +247,7 @@ function* tampersIn(database: Database, { table, where, concernsSession }: Rows)
       }
 }
 
-/** What somebody would write who wants more than was granted, and what chance would. */
+/** Returns values that an attacker would write to gain more than was granted, and random ones. */
 function othersOf(column: string, value: string | number | null): readonly (string | number | null)[] {
   const wanted: Readonly<Record<string, readonly (string | number | null)[]>> = {
     answer: ["granted"],

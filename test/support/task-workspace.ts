@@ -58,8 +58,8 @@ export function taskWorkspace(files: Readonly<Record<string, string>> = {}): Tas
 }
 
 /**
- * What must be true of the log however often processes died: a recorded reply is not asked for again, every output was
- * written once, and no task was completed twice.
+ * Checks the log after any number of dead processes: a recorded reply is not asked for again, every output was written
+ * once, and no task was completed twice.
  */
 export function taskViolations(temp: TempWorkspace): string[] {
   const rows = allRows(temp)

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from "node:net"
 export interface TcpDoor extends AsyncDisposable {
   /** `http://HOST:PORT` */
   readonly endpoint: string
-  /** Nobody listens any more, and who was connected is cut off. */
+  /** Stops listening, and closes all connections. */
   shut(): Promise<void>
   open(): Promise<void>
 }

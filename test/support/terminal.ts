@@ -9,7 +9,7 @@ export interface Terminal extends Disposable {
   /** Keys by their tmux names (`Enter`, `C-c`, `Up`), anything else as typed. */
   press(...keys: readonly string[]): void
   type(text: string): void
-  /** What a person sees now, without trailing blanks. */
+  /** Returns what a person sees now, without trailing blanks. */
   screen(): string
   /** Takes away what is on the screen, so that only what comes next is seen. */
   clear(): void

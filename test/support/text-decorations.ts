@@ -116,7 +116,7 @@ const inJson: readonly Decoration[] = [
 
 const unwrapped = (text: string) => text.replace(/^echo \$?["']|["']$/g, "")
 
-/** As an argument of a shell. */
+/** Decorations of a shell argument. */
 const inShell: readonly Decoration[] = [
   {
     name: "single quotes",
@@ -142,7 +142,7 @@ const inShell: readonly Decoration[] = [
 
 const time = "2026-01-02T03:04:05.678Z INFO "
 
-/** As programs print it. */
+/** Decorations in the output of programs. */
 const printed: readonly Decoration[] = [
   { name: "as it is", write: ({ text }) => text, read: asIs },
   { name: "behind a time", write: ({ text }) => time + text, read: text => text.slice(time.length) },
@@ -171,7 +171,7 @@ function fromXml(text: string): string {
 
 /** Every one of them can stand around any text. */
 export const decorations: readonly Decoration[] = [...printed, ...coloured, ...inJson, ...inShell]
-/** Those that can stand around a decorated text too: they take nothing apart. */
+/** Decorations that may surround a decorated text, because they do not split it. */
 export const wrappings: readonly Decoration[] = [...printed, ...inJson.slice(0, -1), ...inShell]
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })

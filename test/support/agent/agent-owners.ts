@@ -6,7 +6,7 @@ import { sessionRows } from "../plan/plan-report.ts"
 import { concrete, contains, open, reply } from "../script-replies.ts"
 import { type AgentWorkspace, agentWorkspace } from "./agent-workspace.ts"
 
-/** The command waits until somebody makes this file, so that its session is driven for as long as a test needs it. */
+/** The file that the command waits for, so that its session is driven for as long as a test needs it. */
 const signalFile = "go"
 
 const waiting = ["sh", "-c", `echo began >> ledger.txt; while [ ! -e ${signalFile} ]; do sleep 0.02; done`]
@@ -44,7 +44,7 @@ export async function ownersViolations(count: number): Promise<readonly string[]
   for (const each of starting) running.use(each)
   const ended: AcodeRun[] = []
   const endings = starting.map(each => each.ended.then(run => ended.push(run)))
-  // All but the one that drives it end by themselves; then that one is let go on.
+  // All but the one that drives it end by themselves; then that one may continue.
   await Promise.race([Promise.all(endings), untilLeft(ended, count - 1)])
   letGoOn(room)
   await Promise.all(endings)

@@ -33,13 +33,13 @@ export interface AgentRoomOptions {
   readonly settings?: Partial<PipelineSettings>
   readonly limits?: Partial<PipelineLimits>
   readonly surface?: Partial<AgentSurface>
-  /** What `--yes` answers; else what tests of anything else need. */
+  /** The value of `--yes`; by default the scopes that unrelated tests need. */
   readonly yes?: string
   /** The person's own configuration. */
   readonly config?: Readonly<Record<string, unknown>>
   /** Variables of the process, such as one that holds a secret. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Where everything below the session may be made to fail: the gate, the store, the files. */
+  /** The faults that are injected below the session: in the gate, the store, the files. */
   readonly faults?: Faults
 }
 
@@ -49,9 +49,9 @@ type ResumedHow = Pick<NewEvent<typeof SessionResumed>["data"], "redoesCommand">
 export interface AgentRoom extends AgentWorkspace {
   readonly store: Store
   readonly sessionId: string
-  /** What the model was asked, in order. */
+  /** The requests to the model, in order. */
   readonly requests: ModelRequest[]
-  /** How long was waited before asking again. */
+  /** The waiting times before each retry. */
   readonly waits: number[]
   /** Starts the session, or resumes it when there is one, and drives it to its rest. */
   drive(more?: Partial<AgentParts>, stopping?: Partial<Stopping>, how?: ResumedHow): Promise<Rest>
@@ -164,7 +164,7 @@ export function surfaceOf(script: string, { surface = {} }: AgentRoomOptions): A
     model: { script },
     isInteractive: false,
     acceptsPlans: true,
-    prompt: () => Promise.reject(new Error("nobody is to be asked")),
+    prompt: () => Promise.reject(new Error("no question was expected")),
     notice: () => undefined,
     onEvent: () => undefined,
     onText: () => undefined,

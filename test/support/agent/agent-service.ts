@@ -10,7 +10,7 @@ import { type AgentWorkspace, agentWorkspace, type ReplyText } from "./agent-wor
 
 export interface AgentServiceRoom extends AgentWorkspace {
   readonly service: AppService
-  /** Of the last session that was driven here. */
+  /** The events of the last session that was driven here. */
   readonly events: readonly StoredEvent[]
   drive(replies: readonly ReplyText[], options?: AgentRoomOptions): Promise<AgentEnd>
   goOn(sessionId: string, options?: AgentRoomOptions & Partial<ResumeRequest>): Promise<AgentEnd>
@@ -50,7 +50,7 @@ export function agentService(options: TempWorkspaceOptions = {}): AgentServiceRo
       return service.resume(id, request, surfaceFor(driven))
     },
     [Symbol.dispose]: () => {
-      // Tests that look at the files afterwards have closed it already.
+      // Tests that read the files afterwards have closed it already.
       service.close().catch(() => undefined)
       room[Symbol.dispose]()
     },

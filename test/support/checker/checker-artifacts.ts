@@ -22,7 +22,7 @@ function refsIn(row: LogRow): readonly string[] {
 function recordedIn(value: unknown): readonly string[] {
   if (value === null || typeof value !== "object") return []
   const { kind, ref } = value as { kind?: unknown; ref?: unknown }
-  // What stands in the event is what somebody wrote, and may look like anything.
+  // Text in an event comes from a model or a command, and may look like anything.
   if (kind === "inline") return []
   if (kind === "artifact" && typeof ref === "string") return [ref]
   return Object.values(value).flatMap(recordedIn)

@@ -79,7 +79,7 @@ function streamViolations(log: readonly LogRow[]): string[] {
   })
 }
 
-/** Of the events that are there and of those a tombstone speaks for. */
+/** Returns the hashes of existing events and of those that a tombstone replaces. */
 function hashesByPosition(log: readonly LogRow[]): Map<number, string> {
   const hashes = new Map(log.map(row => [row.position, row.hash]))
   for (const row of log.filter(({ type }) => type === "history.pruned")) {

@@ -77,7 +77,7 @@ describe("the checker notices in a session", () => {
   const wrong: readonly (readonly [string, RegExp, readonly NewEvent[]])[] = [
     ["that it never ended", /^I1 ses_\S+ ends with step.started/, [event.stepStarted()]],
     [
-      "that it went on after its end",
+      "that it continued after its end",
       /^I1 ses_\S+ ends with step.finished/m,
       [event.stepStarted(), event.sessionFinished(), event.stepFinished()],
     ],
@@ -89,7 +89,7 @@ describe("the checker notices in a session", () => {
       [event.callRequested("cal_1"), event.callStarted("cal_1"), event.sessionFinished()],
     ],
     [
-      "a call nobody requested",
+      "a call without a request",
       /^I1 cal_1 was requested 0, started 1/,
       [event.callStarted("cal_1"), event.sessionFinished()],
     ],
@@ -107,8 +107,8 @@ describe("the checker notices in a session", () => {
     ["a step without an end", /^I1 step 0 of ses_/, [event.stepStarted(), event.sessionFinished()]],
     ["a step without a beginning", /^I1 step 0 of ses_/, [event.stepFinished(), event.sessionFinished()]],
     [
-      "an action that nobody was asked about",
-      /^I10 cal_1 was begun and nobody was asked/,
+      "an action without its question",
+      /^I10 cal_1 was begun without a question/,
       [
         event.callRequested("cal_1"),
         event.callStarted("cal_1", { decision: asked }),
@@ -192,8 +192,13 @@ describe("the checker notices in a session", () => {
   })
 
   const planned = [
-    ["that nobody proposed", ["apr_1"], "sha256:other", /^I10 ses_\S+ approves a plan that nobody proposed$/],
-    ["that nobody granted", [], "sha256:1", /^I10 ses_\S+ approves a plan that nobody granted$/],
+    [
+      "that was not proposed",
+      ["apr_1"],
+      "sha256:other",
+      /^I10 ses_\S+ approves a plan that was not proposed$/,
+    ],
+    ["that was not granted", [], "sha256:1", /^I10 ses_\S+ approves a plan that was not granted$/],
   ] as const
 
   test.each(planned)("a plan of a model %s", async (_name, granted, planHash, expected) => {

@@ -86,12 +86,12 @@ export function approvalViolations(log: readonly LogRow[]): string[] {
       const id = String(row.parsed["approvalId"])
       if (!answers.has(id)) answers.set(id, String(row.parsed["answer"]))
     }
-    // What was used in a part of the history that is gone nobody knows: it has to be answered again.
+    // An answer may have been used in a lost part of the history: the question has to be answered again.
     if (row.type === "history.accepted") answers.clear()
     if (row.type !== "tool_call.started") return []
     const { callId, approvalId, decision } = row.parsed as unknown as Started
     if (approvalId === null)
-      return decision.decision === "ask" ? [`I10 ${callId} was begun and nobody was asked`] : []
+      return decision.decision === "ask" ? [`I10 ${callId} was begun without a question`] : []
     const found: string[] = []
     if (answers.get(approvalId) !== "granted")
       found.push(`I10 ${callId} was begun on ${approvalId}, which says ${answers.get(approvalId)}`)
@@ -139,10 +139,10 @@ export function planViolations(log: readonly LogRow[]): string[] {
     approvedHashes.set(stream, known)
     const found: string[] = []
     if (!proposed.get(stream)?.has(approved.planHash))
-      found.push(`I10 ${stream} approves a plan that nobody proposed`)
+      found.push(`I10 ${stream} approves a plan that was not proposed`)
     // Another plan that asks for no more keeps what was granted once.
     if (!granted.has(approved.approvalId) && known.size === 0)
-      found.push(`I10 ${stream} approves a plan that nobody granted`)
+      found.push(`I10 ${stream} approves a plan that was not granted`)
     known.add(approved.planHash)
     return found
   })

@@ -47,7 +47,7 @@ function rebuilt(log: readonly LogRow[]): Tables {
   return tables
 }
 
-/** What events of sessions say; each type has its part of these members. */
+/** The data of session events; each type has some of these members. */
 interface Said {
   readonly lane: string
   readonly goal: string

@@ -18,9 +18,9 @@ export interface CheckOptions {
 }
 
 /**
- * Everything that must be true of a workspace whenever no acode runs in it and the next one has looked at it once,
- * whatever happened before. Reads the files themselves rather than asking the product, so that a mistake of the
- * product cannot hide itself. Gives one line for each violation.
+ * Checks everything that must be true of a workspace when no acode runs in it and one has started and ended since,
+ * whatever happened before. Reads the files themselves instead of asking the product, so that a bug of the product
+ * cannot hide itself. Returns one line for each violation.
  */
 export async function check(workspace: TempWorkspace, options: CheckOptions = {}): Promise<string[]> {
   const agent = workspace.state()

@@ -9,7 +9,7 @@ export interface Crash {
 }
 
 /**
- * Dies at point 1, then 2, … until a run survives, and yields each so that the caller can look at what is left.
+ * Dies at point 1, then 2, … until a run survives, and yields each so that the caller can inspect what is left.
  * `run` starts acode with `ACODE_FAILPOINT` set to what it is given.
  */
 export async function* crashes(

@@ -21,9 +21,9 @@ export interface CrashPoint {
 
 export interface GoldenRoom extends Disposable {
   readonly saved: SavedWorkspace
-  /** The files after a run that nobody interrupted. */
+  /** The files after an uninterrupted run. */
   readonly tree: FileTree
-  /** What the session of that run recorded. */
+  /** The recorded events of that run's session. */
   readonly rows: readonly LogRow[]
   /** Puts everything back to before the leg, with its question answered. */
   restore(leg: Leg): Promise<void>
@@ -74,7 +74,7 @@ export async function crashGolden(room: GoldenRoom, { leg, point }: CrashPoint):
   return signal === "SIGKILL"
 }
 
-/** Answers what is asked and goes on with what is there, or starts when nothing is. */
+/** Answers open questions and continues the session, or starts it when there is none. */
 async function drive(saved: SavedWorkspace, env: Readonly<Record<string, string>>) {
   const { workspace } = saved
   await answerQuestions(saved)
@@ -98,7 +98,7 @@ function isInCommand(workspace: TempWorkspace): boolean {
   )
 }
 
-/** As somebody would type it next, who knows that nobody else wrote in the workspace. */
+/** Returns the command that a person types next who knows that no other program wrote in the workspace. */
 export function nextCommand(workspace: TempWorkspace): readonly string[] {
   const script = ["--script", goldenScript(workspace)]
   const rows = sessionRows(workspace)
@@ -126,7 +126,7 @@ function openQuestions(workspace: TempWorkspace): readonly string[] {
 /** More often than the session rests, after any crash. */
 const drivesMax = 8
 
-/** Goes on until the session has ended, then everything is held against the run that nobody interrupted. */
+/** Continues until the session has ended, then compares everything with the uninterrupted run. */
 export async function goldenViolations(room: GoldenRoom): Promise<string[]> {
   const { saved, tree } = room
   const { workspace } = saved

@@ -76,13 +76,13 @@ class RecordingWiring extends Wiring {
   }
 }
 
-/** Nobody is there: nothing is answered, and nothing is shown. */
+/** Returns a surface without a person: nothing is answered, and nothing is shown. */
 export function quietSurface(script: string, onEvent: (event: StoredEvent) => void): AgentSurface {
   return {
     model: { script },
     isInteractive: false,
     acceptsPlans: false,
-    prompt: () => Promise.reject(new Error("nobody is to be asked")),
+    prompt: () => Promise.reject(new Error("no question was expected")),
     notice: () => undefined,
     onEvent,
     onText: () => undefined,

@@ -21,7 +21,7 @@ export function writeGoldenSession(workspace: TempWorkspace): void {
   writeFileSync(join(workspace.configHome, "acode", "config.yml"), config)
 }
 
-/** Beside the workspace, so that it is no part of the tree. */
+/** Returns the path of the script, beside the workspace, so that the tree does not contain it. */
 export function goldenScript(workspace: TempWorkspace): string {
   return join(workspace.outside, "script.json")
 }
@@ -133,7 +133,7 @@ const firstRound: readonly ReplyText[] = [
     ["modify_file", { path: ".", patch }],
     run(appending("one")),
   ),
-  // A call that fails is told to the model, and the next one goes on.
+  // The model receives the error of a failed call and continues with the next one.
   reply.calls(read("nowhere.txt"), [
     "create_file",
     { path: "src/c.ts", content: "export const c = 'bad'\n" },
@@ -145,7 +145,7 @@ const firstRound: readonly ReplyText[] = [
 ]
 
 const mending: readonly ReplyText[] = [
-  // Claims too early and is told so.
+  // Claims too early, which the reply to the model says.
   reply.finish("already fine"),
   reply.calls(edit("src/c.ts", "bad", "good"), run(appending("four"))),
   reply.finish("mended"),

@@ -9,7 +9,7 @@ import { emptyDirectories, type FileTree, readFileTree, treeChanges } from "../w
 import { type SavedWorkspace, savedWorkspace } from "../workspace/saved-workspace.ts"
 import type { TempWorkspace } from "../workspace/temp-workspace.ts"
 
-/** Where the plan lies: beside the workspace, so that it is no part of the tree. */
+/** Returns the path of the plan, beside the workspace, so that the tree does not contain it. */
 export function planFile(workspace: TempWorkspace): string {
   return join(workspace.outside, "plan.json")
 }
@@ -23,13 +23,13 @@ export async function approveEveryTool(saved: SavedWorkspace): Promise<void> {
   saved.save("approved")
 }
 
-/** What one crash does to a workspace whose plan is approved: whether it took place, and what is wrong afterwards. */
+/** Crashes in a workspace with an approved plan. Returns whether the crash took place, and the violations after it. */
 type CrashAt = (
   saved: SavedWorkspace,
   point: number,
 ) => Promise<{ readonly isCrashed: boolean; readonly problems: readonly string[] }>
 
-/** Which of the numbered points are crashed at: the first of them, and each so manieth after it. */
+/** The numbered points to crash at: the first one, and then one at each interval. */
 export interface Points {
   readonly first: number
   readonly every: number
@@ -92,14 +92,14 @@ export function crashPlanUndo(points: Points) {
   })
 }
 
-/** Whatever the first undo came to, the second one brings it to its end, once. */
+/** Runs a second undo, which completes the first one and is recorded once. */
 async function undoneAgain(saved: SavedWorkspace): Promise<readonly string[]> {
   const { exitCode, stderr } = await saved.acode(["session", "undo", "--commands"])
   const isSaidTwice = exitCode === 1 && stderr.includes("ACODE-UNDO-002")
   const records = sessionRows(saved.workspace).filter(row => row.type === "session.undone").length
   return [
     ...(exitCode === 0 || isSaidTwice ? [] : [`session undo exits ${exitCode}: ${stderr}`]),
-    ...differences("all is put back", firstTree(), readFileTree(saved.workspace.root)),
+    ...differences("all is restored", firstTree(), readFileTree(saved.workspace.root)),
     ...(records === 1 ? [] : [`it was recorded ${records} times`]),
     ...(await check(saved.workspace)),
   ]
@@ -114,11 +114,11 @@ async function untilCommandsAreGone(workspace: TempWorkspace): Promise<void> {
   await eventually("the commands are gone", isGone)
 }
 
-/** One plain start, then everything is looked at; a second start changes nothing. */
+/** Starts acode once and checks everything; a second start changes nothing. */
 export async function recoveryViolations(saved: SavedWorkspace): Promise<string[]> {
   const { workspace } = saved
   const listing = await saved.acode(["session", "list", "--json"])
-  const rows = told(workspace)
+  const rows = eventsText(workspace)
   const tree = readFileTree(workspace.root)
   const found = [
     ...(listing.exitCode === 0 ? [] : [`session list exits ${listing.exitCode}: ${listing.stderr}`]),
@@ -127,11 +127,11 @@ export async function recoveryViolations(saved: SavedWorkspace): Promise<string[
   ]
   const audit = await saved.acode(["audit", "verify"])
   if (audit.exitCode !== 0) found.push(`audit verify exits ${audit.exitCode}: ${audit.stderr}`)
-  if (told(workspace) !== rows) found.push("a second start adds to the session")
+  if (eventsText(workspace) !== rows) found.push("a second start adds to the session")
   return [...found, ...differences("a second start is to change nothing", tree, readFileTree(workspace.root))]
 }
 
-/** After a recovery: everything the run did can be put back, byte for byte and with its modes. */
+/** Checks after a recovery that undo restores everything, byte for byte and with its modes. */
 export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
   const first = firstTree()
   if (sessionRows(saved.workspace).length === 0) return []
@@ -140,7 +140,7 @@ export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
   const { exitCode, stdout, stderr } = await saved.acode(["session", "undo", "--commands"])
   return [
     ...(exitCode === (hasChanged ? 0 : 1) ? [] : [`session undo exits ${exitCode}: ${stdout}${stderr}`]),
-    ...differences("all is put back", first, readFileTree(root)),
+    ...differences("all is restored", first, readFileTree(root)),
     ...emptyDirectories(root).map(directory => `${directory} is left, with nothing in it`),
     ...(await check(saved.workspace)),
   ]
@@ -170,7 +170,7 @@ export async function doubleCrashViolations(
   const { workspace } = saved
   saved.save("crashed")
   await saved.acode(["session", "list"])
-  const expected = { rows: told(workspace), tree: readFileTree(workspace.root) }
+  const expected = { rows: eventsText(workspace), tree: readFileTree(workspace.root) }
   const found: string[] = []
   for (let runs = 0; runs < pointsMax; runs++) {
     saved.restore("crashed")
@@ -178,7 +178,9 @@ export async function doubleCrashViolations(
     if (again.signal !== "SIGKILL") return { runs, found }
     await saved.acode(["session", "list"])
     const problems = [
-      ...(told(workspace) === expected.rows ? [] : [`the log says otherwise: ${told(workspace)}`]),
+      ...(eventsText(workspace) === expected.rows
+        ? []
+        : [`the log says otherwise: ${eventsText(workspace)}`]),
       ...differences("files differ", expected.tree, readFileTree(workspace.root)),
       ...(await check(workspace)),
       ...reportViolations(workspace),
@@ -188,8 +190,8 @@ export async function doubleCrashViolations(
   throw new Error(`the recovery still crashes at point ${pointsMax}`)
 }
 
-/** What the sessions say, without times and without inodes, which each copy of a workspace has anew. */
-function told(workspace: TempWorkspace): string {
+/** Returns the events of all sessions without times and inodes, which differ in each copy of a workspace. */
+function eventsText(workspace: TempWorkspace): string {
   const isOfCopy = (key: string) => key === "left" || key === "identity"
   const lasting = (data: string) =>
     JSON.parse(data, (key, value) => (isOfCopy(key) ? undefined : value)) as unknown

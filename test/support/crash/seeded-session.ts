@@ -13,12 +13,12 @@ export const seeded = {
 
 /**
  * Records a session of four steps in the workspace: a read, a command that fails with TS2322, a write of the same file,
- * and a deletion that still waits for an answer. It belongs to this process, so that nobody takes it for dead.
+ * and a deletion that still waits for an answer. It belongs to this process, so that it does not count as dead.
  */
 export function seedSession(workspace: TempWorkspace, options: { readonly expiresAt?: string } = {}): void {
   using store = openTempStore(workspace)
   const { append } = sessionWriter(store, seeded.session)
-  append(event.sessionStarted({ goal: "mend a.ts", stepCount: 4 }))
+  append(event.sessionStarted({ goal: "fix a.ts", stepCount: 4 }))
   append(
     ...begun("s1", 0, "look", "file_read", seeded.reading),
     event.callStarted(seeded.reading),

@@ -7,8 +7,8 @@ import { commandBefore, commandsIn, hasPlaceholder, refusalOf } from "./advice.t
 const tried = new Set<string>()
 
 /**
- * Types what a run told its reader to type, in a copy of the workspace as the run left it and without a network. Throws
- * when the program does not take it. Each kind of advice of each command is tried once in a run of the tests.
+ * Runs the commands that a run advised, in a copy of the workspace as the run left it and without a network. Throws
+ * when the program refuses one. Each kind of advice of each command is tried once in a run of the tests.
  */
 export async function tryAdvice(
   run: AcodeRun,
@@ -57,12 +57,12 @@ async function refusalIn(
     return refusalOf(command)
   const copy = `${outside}.advice${tried.size}`
   try {
-    // What cannot be copied, such as a file that nobody may read, is checked by its words.
+    // A workspace that cannot be copied, such as with an unreadable file, is not used: only the arguments are checked.
     if (!(await isCopied(outside, copy))) return refusalOf(command)
     if (before !== null) await refusalAt(before, options, outside, copy)
     return await refusalAt(typed, options, outside, copy)
   } finally {
-    // With `rm`, which goes on where something in the copy cannot be removed.
+    // With `rm`, which continues after something that cannot be removed.
     Bun.spawnSync(["rm", "-rf", copy], { stderr: "ignore" })
   }
 }

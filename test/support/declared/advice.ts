@@ -2,7 +2,7 @@ import { cliCommands } from "../../../src/cli/commands/table.ts"
 import { parseLine } from "../../../src/cli/parse/parse.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 
-/** The commands a text tells somebody to type: in backticks, or alone behind an arrow or `next`. */
+/** Returns the commands that a text advises: in backticks, or alone after an arrow or `next`. */
 export function commandsIn(text: string): readonly string[] {
   const quoted = [...text.matchAll(/`((?:[A-Z_]+=\S+ )?acode [^`\n]+)`/g)].map(([, command = ""]) => command)
   const listed = [...text.matchAll(/^ *(?:→|next:?) +(acode [^`\n]+)$/gm)].flatMap(([, line = ""]) =>

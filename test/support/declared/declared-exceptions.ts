@@ -1,16 +1,16 @@
 /**
- * What the documentation lists and nothing produces or reads yet, with the reason. Every list only shrinks: what has
- * come to be used must be taken off, or the test of it fails.
+ * Declared codes, keys and flags that nothing produces or reads yet, with the reason. The lists only shrink: an entry
+ * that is used must be removed, or the test fails.
  */
 
-/** Codes of the error page that no code of the product gives to anybody. */
+/** Codes of the error page that no code of the product returns. */
 export const unmadeCodes: Readonly<Record<string, string>> = {
   "ACODE-EXEC-002": "every tool of this version fails with a more exact code",
   E303: "made by splice_patch, one of the code tools of a later version",
   E304: "made by lsp_check, one of the code tools of a later version",
 }
 
-/** What is made of a configuration key and then read by nobody. */
+/** Settings that are made of a configuration key and never read. */
 export const unreadSettings: Readonly<Record<string, string>> = {
   "toProjectCommands.setup": "run by the verb `cmd` of a later version",
   "toProjectCommands.format": "run by the verb `cmd` of a later version",
@@ -20,7 +20,7 @@ export const unreadSettings: Readonly<Record<string, string>> = {
 const oneAtATime = "a process of this version runs one command at a time; test/exec tries the queue itself"
 const laterVerb = "run by the verb `cmd` of a later version"
 
-/** What happens in no test, as `scripts/declared-seen.ts` names it. */
+/** Declarations that occur in no test, as `scripts/declared-seen.ts` names them. */
 export const unseenExceptions: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(unmadeCodes).map(([code, why]) => [`error: ${code}`, why])),
   "error: ACODE-EXE-008": oneAtATime,
@@ -33,5 +33,5 @@ export const unseenExceptions: Readonly<Record<string, string>> = {
   "key: model.connect_timeout_seconds": "counts for servers of other machines alone; test/provider tries it",
 }
 
-/** What only a mistake of acode shows: no test can ask for it, and none has to fail when one was made on purpose. */
+/** Declarations that only a bug of acode produces, so that no test can. */
 export const unjudged: ReadonlySet<string> = new Set(["error: ACODE-INT-001", "exit: 70"])

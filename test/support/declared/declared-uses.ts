@@ -2,18 +2,18 @@ import { join, relative } from "node:path"
 import ts from "typescript"
 import { repositoryRoot } from "../acode.ts"
 
-/** Where the configuration becomes what the rest of the program works with. */
+/** The files that convert the configuration to the settings of the program. */
 const settingsFiles = ["src/config/settings.ts", "src/config/sections/verification.ts"]
 
-/** The product's sources as the compiler sees them: who names what, told apart by declaration and not by spelling. */
+/** The product's sources as the compiler sees them: which file uses which declaration, whatever its name. */
 export class SourceUses {
   readonly #program: ts.Program
   readonly #checker: ts.TypeChecker
   readonly #names: Set<string>
-  /** Where each property that is read was declared, and by which file it is read. */
+  /** The files that read each property, by its declaration. */
   readonly #reads = new Map<string, Set<string>>()
 
-  /** Only members of these names are looked at: asking the compiler about every one takes half a minute. */
+  /** Inspects only members with these names: asking the compiler about every one takes half a minute. */
   constructor(names: Iterable<string>) {
     this.#names = new Set(names)
     const config = ts.readConfigFile(join(repositoryRoot, "tsconfig.json"), ts.sys.readFile)
@@ -30,7 +30,7 @@ export class SourceUses {
     for (const file of this.#sources()) visit(file, node => this.#note(node))
   }
 
-  /** Text in quotes that is given to somebody, by the files that do: comparing with it, or listing it, is no use. */
+  /** Returns quoted texts that are passed on, by file: comparing with a text or listing it does not count as a use. */
   literals(): ReadonlyMap<string, ReadonlySet<string>> {
     const found = new Map<string, Set<string>>()
     for (const file of this.#sources())
@@ -59,7 +59,7 @@ export class SourceUses {
     return new Map(this.#leaves(this.#checker.getDeclaredTypeOfSymbol(symbol), []))
   }
 
-  /** What the functions that read the configuration make of it: each member by function and path. */
+  /** Returns the settings that the reading functions make of the configuration: each member by function and path. */
   settings(): ReadonlyMap<string, ReadonlySet<string>> {
     const functions = settingsFiles.flatMap(path =>
       this.#exports(path).filter(({ name }) => /^to[A-Z]/.test(name)),
@@ -117,7 +117,7 @@ export class SourceUses {
       if (inner.getCallSignatures().length > 0) return []
       if (!isSection) return [[name.join("."), this.#readers(property)] as const]
       const leaves = this.#leaves(inner, name)
-      // A section of which nobody reads a member is handed on as it is, and read where the compiler sees another type.
+      // A section without a read member is passed on whole, and read where the compiler sees another type.
       const isWhole = path.length > 0 && leaves.every(([, readers]) => readers.size === 0)
       return isWhole ? leaves.map(([leaf]) => [leaf, this.#readers(property)] as const) : leaves
     })

@@ -4,8 +4,8 @@ import { repositoryRoot } from "../acode.ts"
 import { noteSeen } from "./seen.ts"
 
 /**
- * Loaded before all tests: notes the code of every failure that the product makes inside the process of the tests. The
- * constructor sets the name last, and only the first of each code is looked at.
+ * Loaded before all tests: records the code of every failure that the product throws inside the process of the tests.
+ * The constructor sets the name last, and only the first failure of each code is inspected.
  */
 const sources = join(repositoryRoot, "src")
 const known = new Set<string>()

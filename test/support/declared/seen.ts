@@ -9,8 +9,8 @@ import { readYaml } from "../../../src/config/yaml.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 
 /**
- * What really happened in the tests, one line for each thing that is seen for the first time, in a file of each
- * process. After a whole run `scripts/declared-seen.ts` compares it with what the documentation lists.
+ * Records what happened in the tests: one line for each code, key or flag when it first occurs, in one file for each
+ * process. After a whole run `scripts/declared-seen.ts` compares the lines with the documentation.
  */
 export type SeenKind = "error" | "exit" | "exec exit" | "event" | "key" | "flag"
 
@@ -41,7 +41,7 @@ export interface SeenRun {
   readonly output: string
 }
 
-/** A line that acode did not understand is no use of its flags, and help that names a code has not produced it. */
+/** Records a run. A refused line does not count as a use of its flags, nor help text as an occurrence of a code. */
 export function noteRun({ args, cwd, env, exitCode, output }: SeenRun): void {
   if (directory === null) return
   const line = parsed(args)

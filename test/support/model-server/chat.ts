@@ -8,7 +8,7 @@ import { type RequestFacts, requestFacts } from "./request-facts.ts"
 import { invalidRequest } from "./validate.ts"
 import { type Encoding, jsonText } from "./wire.ts"
 
-/** What goes over the wire for one chat request. */
+/** Returns what the server sends for one chat request. */
 export function chatActs(options: ModelServerOptions, received: Received, index: number): readonly Act[] {
   const facts = requestFacts(options.protocol, received.body)
   const refused = refusedAtOnce(options, received, facts)

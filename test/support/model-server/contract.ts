@@ -1,13 +1,15 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 
-/** What a model says, before it is written as one of the protocols has it. */
+/** The reply of a model, before it is encoded for a protocol. */
 export interface FakeReply {
   readonly text: string
   readonly calls: readonly FakeCall[]
   /** Null leaves it out; `counted` is what the server makes of the request and of this reply. */
   readonly usage: FakeUsage | "counted" | null
-  /** In words of no protocol: `refused` becomes each one's own; an unknown reason is sent as it is. */
+  /**
+   * The reason for the end, independent of a protocol: `refused` becomes its own word; an unknown one is sent as it is.
+   */
   readonly end: FakeEnd
   /** Before the first byte of it. */
   readonly delayMs?: number
@@ -63,7 +65,7 @@ export interface Received {
   /** Parsed; null where there is none. */
   readonly body: Json
   readonly protocol: Protocol
-  /** Whether this server looks at the tools of a request, and at its schema. */
+  /** True when this server supports the tools of a request, and its schema. */
   readonly callsTools: boolean
   readonly followsSchemas: boolean
 }
@@ -71,9 +73,9 @@ export interface Received {
 export interface ModelServerOptions {
   readonly protocol: Protocol
   readonly flavour?: Flavour
-  /** Where they are given, a request for another one is refused. */
+  /** The models of the server; a request for another one is refused. Without a list every name is accepted. */
   readonly models?: readonly FakeModel[]
-  /** For chat requests only; `index` counts those from 0. What else there is answers for itself. */
+  /** Answers a chat request; `index` counts them from 0. The server answers all other requests itself. */
   readonly answer: (received: Received, index: number) => FakeReply | Fault
   /**
    * False: tools in the request are ignored, and calls are written as the `constrained` rung's JSON when the request
@@ -95,6 +97,6 @@ export interface FakeServer extends AsyncDisposable {
   readonly requests: readonly Received[]
   /** Only those that ask the model. */
   readonly chats: readonly Received[]
-  /** How many connections are open now, and how many there were. */
+  /** The number of open connections, and of all so far. */
   readonly connections: { readonly open: number; readonly all: number }
 }

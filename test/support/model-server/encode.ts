@@ -14,7 +14,7 @@ export const wires: Readonly<Record<Protocol, Wire>> = {
 
 export const plainEncoding: Encoding = { model: "fake", promptTokens: 10, includeUsage: true }
 
-/** What the body of the response is, one element for each piece in which a server would send it. */
+/** Returns the body of a response, one element for each piece that a server would send. */
 export function encodeReply(
   protocol: Protocol,
   reply: FakeReply,

@@ -62,7 +62,7 @@ function takeChunks(buffer: Buffer, start: number): Body | null {
   }
 }
 
-/** What is no JSON is kept as the text it is. */
+/** Parses a body as JSON; anything else stays text. */
 function jsonOf(content: Buffer): Json {
   const text = content.toString("utf8")
   if (text === "") return null

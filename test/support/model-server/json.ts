@@ -2,7 +2,7 @@ import type { Json } from "../../../src/base/canonical.ts"
 
 type JsonObject = { readonly [key: string]: Json }
 
-/** What is at this place of a foreign value; null where there is nothing. */
+/** Returns the member at a path of a foreign value; null when there is none. */
 export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json {
   let here: Json = value ?? null
   for (const step of path) {

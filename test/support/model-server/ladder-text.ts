@@ -30,7 +30,7 @@ function jsonIn(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    // A reply that is no JSON is what a test wants to see refused.
+    // The test wants to see that a reply which is not JSON is refused.
     return undefined
   }
 }

@@ -4,7 +4,7 @@ import type { ParsedRequest } from "./http-request.ts"
 import { textAt } from "./json.ts"
 import type { ServerKind } from "./refusals.ts"
 
-/** What a server says of itself and of its models; null where it has no such path. */
+/** Answers requests about the server and its models; null for a path that it does not have. */
 export function listing(
   { protocol, flavour }: ServerKind,
   { method, path, body }: ParsedRequest,
@@ -18,7 +18,7 @@ export function listing(
   if (flavour === "lmstudio" && place === "GET /api/v0/models")
     return { object: "list", data: models.map(lmstudioModel) }
   if (flavour === "llamacpp" && place === "GET /props") return llamacppProps(models)
-  // vLLM answers the same with nothing in it, which is no JSON.
+  // vLLM answers with an empty body, which is not JSON.
   return flavour === "llamacpp" && place === "GET /health" ? { status: "ok" } : null
 }
 

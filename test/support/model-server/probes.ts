@@ -5,8 +5,8 @@ import { type RequestFacts, requestFacts } from "./request-facts.ts"
 import { sample } from "./sample.ts"
 
 /**
- * What a willing model answers when acode tries out what it can do; null when the request is none of those. It can what
- * the server can: one that ignores tools has never heard of them.
+ * Answers acode's probes as a capable model would; null for any other request. The model has the abilities of the
+ * server: with one that ignores tools it does not call any.
  */
 export function probeAnswer(received: Received): FakeReply | null {
   const facts = requestFacts(received.protocol, received.body)
@@ -29,7 +29,7 @@ function isProbe({ tools, schema, lastUserText }: RequestFacts): boolean {
   return schema?.name.startsWith("acode_probe") === true || lastUserText.startsWith("acode probe")
 }
 
-/** What the request asks to be called with, where it says so. */
+/** Returns the arguments that a request asks for; null when it names none. */
 function wantedArguments(text: string): Json | null {
   const shown = /with the arguments (\{.*\})/.exec(text)?.[1]
   return shown === undefined ? null : (JSON.parse(shown) as Json)

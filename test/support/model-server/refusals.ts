@@ -8,7 +8,7 @@ export interface ServerKind {
   readonly flavour: Flavour
 }
 
-/** How a server writes that it will not, in the shape of its own errors. */
+/** Returns a refusal in the error format of a server. */
 export function refusal(kind: ServerKind, status: number, message: string, type?: string): Uint8Array {
   return wholeJson(status, errorBody(kind, status, message, type))
 }
@@ -56,8 +56,8 @@ const openaiTypes: Readonly<Record<number, string>> = {
 }
 
 /**
- * A request that does not fit, as each server tells it. Null for Ollama, which tells nothing: it cuts the prompt and
- * counts what is left.
+ * Returns the error of a server for a request that does not fit. Null for Ollama, which reports none: it cuts the
+ * prompt and counts the rest.
  */
 export function overflow(kind: ServerKind, promptTokens: number, window: number): Uint8Array | null {
   const { protocol, flavour } = kind

@@ -3,13 +3,13 @@ import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { at, isObject, listAt, objectAt, textAt } from "./json.ts"
 import { estimateTokens } from "./wire.ts"
 
-/** What a server reads out of a chat request, whichever protocol it came in. */
+/** The content of a chat request, independent of its protocol. */
 export interface RequestFacts {
   readonly model: string
   readonly streams: boolean
   readonly includeUsage: boolean
   readonly tools: readonly OfferedTool[]
-  /** What the reply has to look like; the name is empty where the protocol has none. */
+  /** The required shape of the reply; the name is empty in a protocol without names. */
   readonly schema: AnswerShape | null
   readonly lastUserText: string
   readonly promptTokens: number
@@ -33,7 +33,7 @@ export function requestFacts(protocol: Protocol, body: Json): RequestFacts {
   const schema = protocol === "anthropic" ? forcedAnswer(body, tools) : schemaOf(protocol, body)
   return {
     model: textAt(body, "model"),
-    // Ollama streams unless it is told not to; the others only when told to.
+    // Ollama streams by default; the others only on request.
     streams: protocol === "ollama" ? at(body, "stream") !== false : at(body, "stream") === true,
     includeUsage: protocol !== "openai" || at(body, "stream_options", "include_usage") === true,
     tools: tools.filter(({ name }) => name !== schema?.tool?.name),

@@ -1,7 +1,7 @@
 import type { Rung } from "../../../src/domain/model-choice.ts"
 import type { ModelServerOptions } from "./contract.ts"
 
-/** What a server can, so that acode has to use each of the ways to call a tool. */
+/** The abilities of a server for each rung, so that acode has to use that way to call tools. */
 export const rungOptions: readonly (readonly [Rung, Partial<ModelServerOptions>])[] = [
   ["native", { native: true }],
   ["constrained", { native: false }],

@@ -76,7 +76,7 @@ function faultActs(kind: NonNullable<ScriptReply["fault"]>["kind"], received: Re
   }
 }
 
-/** Some of a reply, and then nobody is there. */
+/** Sends a part of a reply, then closes the connection. */
 function brokenOff({ protocol, body }: Received): readonly Act[] {
   const { streams } = requestFacts(protocol, body)
   const pieces = encodeReply(protocol, says('{"plan_id": "never fini'), { streams })
@@ -89,5 +89,5 @@ function kindOf({ protocol }: Received): ServerKind {
   return { protocol, flavour: "plain" }
 }
 
-/** What a confused model says: brackets that do not match, and nothing that could be taken for an answer. */
+/** The text of a confused model: unbalanced brackets, and nothing that could be parsed as an answer. */
 const garbage = "}{ ]] <|im_end|> \ufffd\ufffd { not: json,, "

@@ -35,7 +35,7 @@ const place = {
   anthropic: ["content", 0, "text"],
 } as const
 
-/** How an answer with a shape is asked for. */
+/** The request for an answer with a shape, in each protocol. */
 const shaped = {
   ollama: (schema: Json) => ({ format: schema }),
   openai: (schema: Json) => ({

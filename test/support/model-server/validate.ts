@@ -2,7 +2,7 @@ import type { Json } from "../../../src/base/canonical.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { at, listAt, textAt } from "./json.ts"
 
-/** What the real server would refuse in a chat request, as a sentence; null when it would take it. */
+/** Returns why the real server would refuse a chat request; null when it would accept it. */
 export function invalidRequest(protocol: Protocol, body: Json): string | null {
   if (textAt(body, "model") === "") return "model: Field required"
   const messages = listAt(body, "messages")
@@ -45,7 +45,9 @@ function idsOf(message: Json, type: string, name: string): string[] {
     .map(part => textAt(part, name))
 }
 
-/** As the strictest templates do: Llama's take one call at a time; for Mistral's calls and results are not counted. */
+/**
+ * Refuses messages like the strictest templates: Llama's accept one call at a time, Mistral's ignore calls and results.
+ */
 function refusedByTemplate(messages: readonly Json[]): string | null {
   if (messages.some(message => listAt(message, "tool_calls").length > 1))
     return "This model only supports single tool-calls at once!"

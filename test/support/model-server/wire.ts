@@ -4,16 +4,16 @@ import { bytes } from "./http.ts"
 
 /** One event of a stream before it is framed; data that is a text goes out as it is, broken or not. */
 export interface WireEvent {
-  /** Of the `event:` line; null where the protocol has none. */
+  /** The name in the `event:` line; null in a protocol without it. */
   readonly name: string | null
   readonly data: Json | { readonly raw: string }
 }
 
 export interface Encoding {
   readonly model: string
-  /** What the server counted in the request. */
+  /** The tokens that the server counted in the request. */
   readonly promptTokens: number
-  /** OpenAI tells the usage of a stream only when it was asked to. */
+  /** True to report the usage of a stream, which OpenAI does only on request. */
   readonly includeUsage: boolean
 }
 
@@ -52,7 +52,7 @@ export function usageOf({ usage, text, calls }: FakeReply, { promptTokens }: Enc
   return { input: promptTokens, output: estimateTokens(text) + estimateTokens(JSON.stringify(calls)) }
 }
 
-/** As good as any count where nobody has the tokenizer. */
+/** Estimates tokens without a tokenizer. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }

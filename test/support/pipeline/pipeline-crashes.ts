@@ -58,10 +58,10 @@ export async function crashedPipeline(
 ): Promise<readonly string[] | null> {
   await using made = await pipelineRoom()
   const { room } = made
-  const first = await goOn(made, point)
+  const first = await continuePipeline(made, point)
   if (first.signal !== "SIGKILL") return null
-  if (again !== null) await goOn(made, again)
-  const last = await goOn(made, null)
+  if (again !== null) await continuePipeline(made, again)
+  const last = await continuePipeline(made, null)
   const place = `killed at ${point}${again === null ? "" : ` and at ${again} of the recovery`}`
   const found = [
     ...(last.exitCode === 0 ? [] : [`it ended with ${last.exitCode}: ${last.stdout} ${last.stderr}`]),
@@ -72,8 +72,13 @@ export async function crashedPipeline(
   return found.map(each => `${place}: ${each}`)
 }
 
-/** As somebody would type it: the pipeline again where nothing of it is recorded, else what finishes it. */
-function goOn({ room, file }: PipelineRoom, failpoint: number | null): ReturnType<TaskWorkspace["acode"]> {
+/**
+ * Runs the command that a person would type: the pipeline again if nothing of it is recorded, else what finishes it.
+ */
+function continuePipeline(
+  { room, file }: PipelineRoom,
+  failpoint: number | null,
+): ReturnType<TaskWorkspace["acode"]> {
   const hasBegun = allRows(room.temp).some(({ type }) => type === "pipeline.planned")
   const args = hasBegun ? ["agent", "run", "--pending"] : ["agent", "pipeline", file]
   return room.acode(args, failpoint === null ? {} : { ACODE_FAILPOINT: String(failpoint) })

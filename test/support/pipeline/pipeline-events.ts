@@ -62,7 +62,7 @@ export function settingsOf(
   }
 }
 
-/** A session as its log and its state, at a time that only moves when it is told to. */
+/** A session with its log and its state, at a time that only the test moves. */
 export class RecordedSession {
   readonly events: PipelineEvent[] = []
   nowMs = startMs
@@ -87,7 +87,7 @@ export class RecordedSession {
     return this
   }
 
-  /** What a process that knows only the log makes of it. */
+  /** Returns the state that a new process folds from the log. */
   refold(): PipelineState | null {
     return fold(this.events, contents)
   }
@@ -157,9 +157,9 @@ export function cycle(
   return newEvent(CycleStarted, { from, to, count: 1, limit: 3, reason: "", fixes })
 }
 
-/** What the runner appends when the session cannot go on by itself. */
+/** Returns the events that the runner appends when the session needs a person. */
 export function escalated(action: Action, state: PipelineState): NewEvent[] {
-  if (action.kind !== "escalate") throw new Error(`${action.kind} is no escalation`)
+  if (action.kind !== "escalate") throw new Error(`${action.kind} is not an escalation`)
   const { level, stage, reason, advice, exitCode, status } = action
   const run = status === null ? null : state.stage
   return [

@@ -29,11 +29,11 @@ import {
 } from "./pipeline-events.ts"
 import { randomPlan } from "./pipeline-plans.ts"
 
-/** What the runner appends for an action, commit by commit, when the world does what the random choices say. */
+/** Appends what the runner appends for an action, commit by commit, in a world of random choices. */
 export class Performance {
   private ids = 0
   private tree = 0
-  /** How seldom something goes wrong: where it always does, no session comes far enough to run in circles. */
+  /** The probability that nothing fails: with constant failures no session gets far enough to repeat stages. */
   private readonly calm: number
 
   constructor(private readonly random: Random) {
@@ -208,7 +208,7 @@ export class Performance {
     return [[question], [this.answer(approvalId)]]
   }
 
-  /** Somebody may have changed a file since, which only a look at the tree shows. */
+  /** Completes the session, unless a file was changed since, which only reading the tree shows. */
   private complete({ cycles, settings }: PipelineState, end: Completion): NewEvent[] {
     if (end.unverified || !this.rarely(4)) return [sessionEnded(end)]
     if (cycles["reviewer→executor"] >= settings.limits.cyclesMax) return [rested(21)]

@@ -19,12 +19,12 @@ import {
 } from "./pipeline-events.ts"
 import { smallPlan } from "./pipeline-plans.ts"
 
-/** The planner is entered and nobody was asked yet. */
+/** A session in the planner, before the first request. */
 export function atPlanner(settings: PipelineSettings = settingsOf()): RecordedSession {
   return new RecordedSession(settings).add(entered("planner"))
 }
 
-/** The plan is proposed, and nobody has said anything about it. */
+/** A session with a proposed plan, before an answer. */
 export function atProposal(
   plan: Json = smallPlan(),
   settings: PipelineSettings = settingsOf(),

@@ -12,7 +12,7 @@ import { Performance } from "./pipeline-performance.ts"
 import { PipelineWatch } from "./pipeline-watch.ts"
 
 export interface Simulation {
-  /** How often the runner asked what to do. */
+  /** The number of actions that the runner performed. */
   readonly steps: number
   readonly ending: string
   /** One line for each thing that is not as it must be. */
@@ -20,15 +20,15 @@ export interface Simulation {
 }
 
 /**
- * One session from its start until it has ended, or rests and nobody resumes it any more: the runner without a world.
- * Models fail, calls fail, people refuse, pause and go away, the clock jumps, and the process dies between any two
+ * Simulates a session from its start until it has ended, or rests and is not resumed: the runner without a real world.
+ * Models fail, calls fail, people refuse, pause and leave, the clock jumps, and the process dies between any two
  * commits.
  */
 export function simulate(random: Random): Simulation {
   const session = new RecordedSession(randomSettings(random))
   const performance = new Performance(random)
   const watch = new PipelineWatch()
-  /** How often the world may disturb it: pauses, crashes, and resumes by a person. */
+  /** The limit of disturbances: pauses, crashes, and resumes by a person. */
   let disturbances = random.whole(12)
   let steps = 0
   let sinceDisturbance = 0

@@ -23,7 +23,7 @@ const edges = [
   ...["reviewer→planner", "reviewer→executor", "reviewer→complete"],
 ]
 
-/** Looks at a session from outside: only at its events and at what is decided, and says what may not be. */
+/** Watches a session from outside, by its events and decisions alone, and reports violations. */
 export class PipelineWatch {
   readonly violations: string[] = []
   private readonly doneSteps = new Set<string>()

@@ -113,7 +113,7 @@ const everyStep: readonly Step[] = [
   },
 ]
 
-/** What an unconfined command did that was cut off cannot be known, so where nothing confines them there is none. */
+/** The steps of the plan; without a sandbox none runs a command, since the effect of a killed one would be unknown. */
 const steps = everyStep.filter(({ tool }) => missingSandbox === null || !tool.startsWith("run_"))
 
 export const everyToolPlan: EveryToolPlan = {

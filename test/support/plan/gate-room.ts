@@ -38,7 +38,7 @@ import { shippedDefaults } from "./shipped-decisions.ts"
 
 export interface GateRoomOptions {
   readonly files?: Readonly<Record<string, string>>
-  /** Who is asked; without it nobody is there. */
+  /** Answers questions; by default no person is there. */
   readonly desk?: (room: GateRoom) => ApprovalDesk
   readonly faults?: (room: GateRoom) => Faults
   readonly clock?: Clock
@@ -116,7 +116,7 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
       isStaffed: false,
       whenNobody: "deny" as const,
       answeredBefore: () => null,
-      ask: () => Promise.reject(new Error("nobody is to be asked")),
+      ask: () => Promise.reject(new Error("no question was expected")),
     },
     artifacts: store.artifacts,
     redactor,

@@ -76,7 +76,7 @@ function endViolations(rows: readonly LogRow[], isComplete: boolean): string[] {
   return ends.length === 1 && allowed.includes(ends[0] ?? "") ? [] : [`the session ended as ${ends}`]
 }
 
-/** Whether something changed while a command ran that was cut off: nobody can tell who changed it. */
+/** Returns whether a file changed while a killed command ran, so that the author of the change is unknown. */
 function isUndecided(rows: readonly LogRow[]): boolean {
   const commands = new Set(
     rows
@@ -95,21 +95,22 @@ function isUndecided(rows: readonly LogRow[]): boolean {
 function finishedViolations(call: Settled, trees: readonly FileTree[], index: number): string[] {
   const expected = treeChanges(treeOf(trees, index), treeOf(trees, index + 1))
   const problem = call.outcome !== "succeeded" || call.certainty !== "done" || !isSame(call.changes, expected)
-  return problem ? [`step ${index + 1} is told as ${JSON.stringify(call)}`] : []
+  return problem ? [`step ${index + 1} is reported as ${JSON.stringify(call)}`] : []
 }
 
-/** What is told of the interrupted call is all that is different from before it, and only what it was to do. */
+/** Checks that the report of the interrupted call names every change since before it, and no other. */
 function interruptedViolations(call: Settled, before: FileTree, after: FileTree, now: FileTree): string[] {
   const real = treeChanges(before, now)
   const isWhole = treeChanges(now, after).length === 0
   const found: string[] = []
   if (!isSame(call.changes, real))
-    found.push(`told ${JSON.stringify(call.changes)}, but really ${JSON.stringify(real)}`)
-  if (call.certainty === "notDone" && real.length > 0) found.push("told as not done, but something changed")
-  if (call.certainty === "done" && !isWhole) found.push("told as done, but it is not")
+    found.push(`reported ${JSON.stringify(call.changes)}, but really ${JSON.stringify(real)}`)
+  if (call.certainty === "notDone" && real.length > 0)
+    found.push("reported as not done, but something changed")
+  if (call.certainty === "done" && !isWhole) found.push("reported as done, but it is not")
   if (call.certainty === "partly" && real.length === 0)
-    found.push("told as done in part, but nothing changed")
-  if (call.certainty === "unknown") found.push("told as unknown, but it can be known")
+    found.push("reported as done in part, but nothing changed")
+  if (call.certainty === "unknown") found.push("reported as unknown, but it can be known")
   const strange = real.filter(({ path }) => !isBetween(path, before, after, now))
   return [...found, ...strange.map(({ path }) => `${path} is neither as before the step nor as after it`)]
 }

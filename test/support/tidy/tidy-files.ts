@@ -11,7 +11,7 @@ export interface TidyFile {
   readonly lines: readonly string[]
 }
 
-/** A thing to mend: where, what, and what to do instead. */
+/** A breach of a rule: where, what, and what to do instead. */
 export interface Finding {
   readonly path: string
   readonly line: number
@@ -50,7 +50,7 @@ function readText(path: string): string | null {
     const text = readFileSync(path, "utf8")
     return text.includes("\0") ? null : text
   } catch {
-    // Listed by git and gone from the disk: somebody is deleting it right now.
+    // Listed by git and gone from the disk: the file is being deleted right now.
     return null
   }
 }

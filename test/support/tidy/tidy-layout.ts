@@ -119,7 +119,7 @@ export function vagueOpenings(file: TidyFile): Finding[] {
   const findings: Finding[] = []
   for (const match of file.text.matchAll(/\/\*\*\s*(?:\*\s*)?([A-Za-z]+)/g)) {
     const [, word = ""] = match
-    if (!vagueOpeners.has(word)) continue
+    if (!vagueOpener.test(word)) continue
     const line = file.text.slice(0, match.index).split("\n").length
     findings.push({
       path: file.path,
@@ -130,9 +130,8 @@ export function vagueOpenings(file: TidyFile): Finding[] {
   return findings
 }
 
-const vagueOpeners = new Set(
-  "What Who Whose Of How As Those Which Whether Where When For In With To That Whatever Whoever".split(" "),
-)
+const vagueOpener =
+  /^(What|Who|Whose|Of|How|As|Those|Which|Whether|Where|When|For|In|With|To|That|Whatever|Whoever)$/
 
 interface RefusedPhrase {
   readonly text: RegExp
@@ -144,7 +143,7 @@ const refusedPhrases: readonly RefusedPhrase[] = [
   { text: /\b(look|looks|looked|looking) at\b/i, instead: "inspect, check, read" },
   { text: /\b(mend|mends|mended|mending)\b/i, instead: "fix" },
   { text: /\b(whoever|somebody|nobody|anybody)\b/i, instead: "the caller, the user, another process" },
-  { text: /\bis no (?!longer\b|more\b)[a-z]/i, instead: "is not a" },
+  { text: /(?<!\bthere )\bis no (?!longer\b|more\b)[a-z]/i, instead: "is not a" },
   { text: /\b(go|goes|went|going) on\b/i, instead: "continue, resume" },
   { text: /\b(put|puts|putting) back\b/i, instead: "restore" },
   { text: /\b(come|comes|came) to (its|an|the|their) end\b/i, instead: "finish" },

@@ -90,7 +90,7 @@ const bannedTexts: readonly BannedText[] = [
     except: /^package-lock/,
     instead: "do it, or open an issue",
   },
-  { text: /@ts-(ignore|expect-error|nocheck)\b/, within: /\.ts$/, instead: "mend the type" },
+  { text: /@ts-(ignore|expect-error|nocheck)\b/, within: /\.ts$/, instead: "fix the type" },
   {
     text: /\/w[o]rk\/(main|shared)|\/f[a]rm\/|\/r[o]ot\//,
     within: /./,

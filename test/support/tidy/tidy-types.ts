@@ -1,7 +1,7 @@
 import ts from "typescript"
 import { type Finding, lineOf, parse, type TidyFile, visit } from "./tidy-files.ts"
 
-/** `any`, `x!` and assertions without a reason: the places where the compiler is told instead of asked. */
+/** Finds `any`, `x!` and assertions without a reason, which hide errors from the compiler. */
 export function unsoundTypes(file: TidyFile): Finding[] {
   const source = parse(file)
   const findings: Finding[] = []
@@ -26,7 +26,7 @@ export function unsoundTypes(file: TidyFile): Finding[] {
   return findings
 }
 
-/** A swallowed failure needs a sentence: what else can it be, and why is it fine to go on. */
+/** Finds swallowed failures without a sentence that says what they can be, and why it is right to continue. */
 export function silentCatches(file: TidyFile): Finding[] {
   const source = parse(file)
   const findings: Finding[] = []
@@ -47,7 +47,7 @@ function isConst(node: ts.AsExpression): boolean {
   return ts.isTypeReferenceNode(node.type) && node.type.typeName.getText() === "const"
 }
 
-/** What JSON.parse gives is `any`: naming its type is the first half of decoding it. */
+/** Returns whether an assertion names the type of a JSON.parse result, which is `any`: the first half of decoding. */
 function decodes(node: ts.AsExpression): boolean {
   return ts.isCallExpression(node.expression) && node.expression.expression.getText() === "JSON.parse"
 }
@@ -63,7 +63,9 @@ function hasReason(source: ts.SourceFile, node: ts.Node): boolean {
   })
 }
 
-/** What a comment about an expression stands above: its property, its statement, or the function that is only that. */
+/**
+ * Returns the nodes above which a comment about an expression may stand: its property, statement, or whole function.
+ */
 function carriersOf(node: ts.Node): ts.Node[] {
   const carriers: ts.Node[] = []
   for (let at: ts.Node = node; at.parent !== undefined; at = at.parent) {

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite"
 
 /**
- * Changes a database as a person with `sqlite3` would who knows how acode looks at it: triggers are taken away, which
- * would refuse the change, and come back to the letter afterwards, so that the schema is the same as before.
+ * Changes a database as a person with `sqlite3` would who knows how acode verifies it: drops the triggers that would
+ * refuse the change, and creates them again exactly as they were, so that the schema is the same as before.
  */
 export function changeDatabase(path: string, ...statements: readonly string[]): void {
   using db = new Database(path)

@@ -11,7 +11,9 @@ export interface Entry {
 
 export type FileTree = ReadonlyMap<string, Entry>
 
-/** What is in a workspace, hidden and temporary files included; without `.agent` and without empty directories. */
+/**
+ * Reads the files of a workspace, hidden and temporary ones included; without `.agent` and without empty directories.
+ */
 export function readFileTree(root: string): FileTree {
   const found = new Map<string, Entry>()
   const walk = (directory: string): void => {

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { type AcodeRun, runAcode } from "../acode.ts"
 import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
 
-/** A workspace with its state that can be put back to a moment, so that a crash can be repeated from there. */
+/** A workspace with its state that can be restored to a saved moment, so that a crash can be repeated from there. */
 export interface SavedWorkspace extends Disposable {
   readonly workspace: TempWorkspace
   acode(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<AcodeRun>
@@ -34,8 +34,8 @@ export function savedWorkspace(): SavedWorkspace {
 }
 
 /**
- * With `cp`, which keeps modes, times and symlinks as they are. The workspace itself is emptied and filled: a directory
- * made anew would be another workspace.
+ * Copies with `cp`, which keeps modes, times and symlinks. Empties and fills the workspace itself: a new directory
+ * would be another workspace.
  */
 function copy(from: string, to: string): void {
   mkdirSync(join(to, "workspace"), { recursive: true })

@@ -78,7 +78,7 @@ export function initRepository(directory: string): void {
   writeFileSync(join(directory, ".git/config"), config)
 }
 
-/** Where git is not installed, nothing is committed: most tests only need a workspace that is a repository. */
+/** Makes the workspace a repository. Without git it commits nothing: most tests only need the directory. */
 function initGit(root: string): void {
   initRepository(root)
   if (Bun.which("git") === null) return

@@ -13,7 +13,7 @@ import { initRepository } from "./temp-workspace.ts"
 const names = ["a", "b", "c d", "new\nline", "it's", "\xff\xfe", "\xc3\xa9", "-r", "z.ignored"]
 const fileModes = [0o644, 0o600, 0o755, 0o444, 0o000, 0o4755]
 const directoryModes = [0o755, 0o700, 0o1777, 0o2750, 0o555]
-/** What only their owner may use, and not even they. */
+/** Modes that deny access to others, and even to the owner. */
 const closedModes = [0o000, 0o300, 0o500]
 const texts = ["", "one\n", "two\r\nlines\n", "\0binary\xff", "more than some limits\n".repeat(4)]
 
@@ -25,8 +25,8 @@ interface Place extends Disposable {
 }
 
 /**
- * One session in a random tree, whose commands and tools change the tree at random, and its undoing. Returns every path
- * that is not as it was and that nobody was told of.
+ * Runs a session in a random tree, whose commands and tools change the tree at random, and undoes it. Returns every
+ * path that is not as it was and that the undo did not report.
  */
 export async function undoneManifest(random: Random, isProgram = false): Promise<readonly string[]> {
   using place = isProgram ? programPlace() : enginePlace(random)
@@ -57,7 +57,7 @@ function isTold(told: readonly string[], path: string): boolean {
   )
 }
 
-/** In this process, which is quick. */
+/** Runs the session in this process, which is fast. */
 function enginePlace(random: Random): Place {
   const room = planRoom({ checkpointLimits: random.whole(4) === 0 ? { fileBytesMax: 20 } : {} })
   const { checkpoints, store, log, workspace } = room
@@ -81,7 +81,7 @@ function toldBy({ foreign, blocked }: Pick<Undone, "foreign" | "blocked">): read
   return [...foreign, ...blocked.map(({ path }) => path)]
 }
 
-/** As people run it, and as somebody to whom permissions apply, which they do not to root. */
+/** Runs the program as people do, and as a user to whom permissions apply, which root is not. */
 function programPlace(): Place {
   const { workspace, planFile, plan, [Symbol.dispose]: dispose } = planWorkspace()
   const through = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
@@ -96,7 +96,7 @@ function programPlace(): Place {
     },
     undo: async () => {
       const { exitCode, stdout } = await acode("session", "undo", "--commands", "--json")
-      // Where nothing is left to undo there is an error, and nobody is told of any path.
+      // An undo with nothing left to do is an error and reports no path.
       const { foreign = [], blocked = [] } = stdout === "" ? {} : (JSON.parse(stdout) as Partial<Undone>)
       return { exitCode, told: toldBy({ foreign, blocked }) }
     },
@@ -190,7 +190,7 @@ function buildTree(root: string, random: Random, modes: readonly number[]): void
       makeEntry(at(path), random, at)
       if (random.whole(5) === 0) directories.push(parent === "" ? path : parent)
     } catch (error) {
-      // The name is taken, or something on the way is no directory.
+      // The name is taken, or a parent is not a directory.
       if (!(error instanceof Error && "code" in error)) throw error
     }
   }
@@ -229,7 +229,7 @@ function stepOf(root: string, random: Random, index: number, modes: readonly num
   return ["run_command", { argv: ["sh", `script${index}.sh`] }]
 }
 
-/** A line of a shell script. Nothing opens what is no file: a FIFO would keep it waiting. */
+/** Returns a line of a shell script. It opens only regular files: a FIFO would make it wait. */
 function mutation(random: Random, modes: readonly number[]): string {
   const path = quoted(`./${somePath(random)}`)
   const other = quoted(`./${somePath(random)}`)
