@@ -42,7 +42,7 @@ export function citationProblem(evidence: EvidenceHistory | null, citation: stri
   if (isQuery(citation)) return null
   const found = citation === "" ? 0 : (evidence?.matching(citation).length ?? 0)
   if (found === 1) return null
-  const what = found === 0 ? "is no evidence of this workspace" : `fits ${found} rows of evidence`
+  const what = found === 0 ? "is not evidence of this workspace" : `fits ${found} rows of evidence`
   return `${what}; cite a query from Q1 to Q8, or an id that evidence queries show`
 }
 

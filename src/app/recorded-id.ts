@@ -69,7 +69,7 @@ const kinds = {
     eventTypes: ["plan.approved"],
     matching: (store, typed) => store.approvals.matching(typed, "plans"),
   },
-  /** What `approvals show` takes. */
+  /** The ids that `approvals show` accepts. */
   anyApproval: {
     one: "approval",
     many: "approvals",
