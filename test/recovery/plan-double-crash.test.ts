@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { check } from "../support/checker/checker.ts"
-import { approveEveryTool, crashAt, doubleCrashViolations } from "../support/crash/plan-crash.ts"
+import { approveForCrash, crashAt, doubleCrashViolations } from "../support/crash/plan-crash.ts"
 import { reportViolations } from "../support/plan/plan-report.ts"
 import { missingSandbox } from "../support/requirement.ts"
 import { type FileTree, readFileTree } from "../support/workspace/file-tree.ts"
@@ -40,7 +40,7 @@ describe("kill -9 of the start that recovers", () => {
 
 async function crashedTwice(kinds: typeof leavings) {
   using saved = savedWorkspace()
-  await approveEveryTool(saved)
+  await approveForCrash(saved)
   const results: { readonly runs: number; readonly found: readonly string[] }[] = []
   for (const kind of kinds) {
     await crashLeaving(saved, kind)
@@ -60,7 +60,7 @@ async function crashLeaving(saved: SavedWorkspace, { what, from, isLeft }: (type
 describe("several starts at the same moment after a crash", () => {
   test("close the session once", async () => {
     using saved = savedWorkspace()
-    await approveEveryTool(saved)
+    await approveForCrash(saved)
     await crashAt(saved, 85)
     saved.save("crashed")
     for (let round = 0; round < 8; round++) {

@@ -7,13 +7,14 @@ import { contents } from "./contents.ts"
 import { hostileGit } from "./hostile-git.ts"
 import { killedCommands } from "./killed-commands.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
-import { planKills, planPoints, planRecoveryKills } from "./plan-kills.ts"
+import { planKills, planPoints, planRecoveryKills, splicePoints } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
 import { redaction } from "./redaction.ts"
 import { replans } from "./replans.ts"
+import { splices } from "./splices.ts"
 import { tamperedSessions } from "./tampered-sessions.ts"
 import { pipelinePoints, taskKills, taskRunners } from "./task-runners.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
@@ -24,6 +25,8 @@ const programmes: readonly Programme[] = [
   timedOutTrees,
   randomKills,
   planPoints,
+  splicePoints,
+  splices,
   planKills,
   planRecoveryKills,
   pipelineSteps,

@@ -1,7 +1,7 @@
 import { startAcode } from "../support/acode.ts"
 import {
   allPoints,
-  approveEveryTool,
+  approveForCrash,
   crashAt,
   crashPlanRun,
   crashPlanUndo,
@@ -10,6 +10,7 @@ import {
   recoveryViolations,
   undoViolations,
 } from "../support/crash/plan-crash.ts"
+import { crashSplices } from "../support/crash/splice-crash.ts"
 import { type SavedWorkspace, savedWorkspace } from "../support/workspace/saved-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import type { Random } from "./random.ts"
@@ -30,6 +31,14 @@ export const planPoints: Programme = {
     const undo = await crashPlanUndo(allPoints)
     return [...run.found.map(lie => `run, ${lie}`), ...undo.found.map(lie => `undo, ${lie}`)]
   },
+}
+
+/** Its count says nothing either. */
+export const splicePoints: Programme = {
+  name: "splice-points",
+  summary: "kill -9 at each point of a plan that replaces symbols and asks the code index",
+  count: 1,
+  run: async () => (await crashSplices(allPoints)).found,
 }
 
 export const planKills: Programme = {
@@ -100,7 +109,7 @@ interface Pool extends Disposable {
 /** Workspaces in which the plan is approved, each for one run at a time. */
 async function approvedPool(size: number): Promise<Pool> {
   const all = Array.from({ length: size }, () => savedWorkspace())
-  for (const saved of all) await approveEveryTool(saved)
+  for (const saved of all) await approveForCrash(saved)
   const free = [...all]
   return {
     size,

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { check } from "../checker/checker.ts"
 import { eventually } from "../eventually.ts"
-import { everyToolPlan, writeFirstTree } from "../plan/every-tool-plan.ts"
+import { everyToolPlan, type PlanWithTrees, writeFirstTree } from "../plan/every-tool-plan.ts"
 import { differences, reportViolations, sessionRows } from "../plan/plan-report.ts"
 import { taggedProcesses } from "../processes.ts"
 import { emptyDirectories, type FileTree, readFileTree, treeChanges } from "../workspace/file-tree.ts"
@@ -14,10 +14,13 @@ export function planFile(workspace: TempWorkspace): string {
   return join(workspace.outside, "plan.json")
 }
 
-/** A workspace in which the plan with every tool is approved and has not run; saved as `approved`. */
-export async function approveEveryTool(saved: SavedWorkspace): Promise<void> {
-  writeFirstTree(saved.workspace)
-  writeFileSync(planFile(saved.workspace), JSON.stringify(everyToolPlan.plan))
+/** A workspace in which a plan is approved and has not run; saved as `approved`. */
+export async function approveForCrash(
+  saved: SavedWorkspace,
+  plan: PlanWithTrees = everyToolPlan,
+): Promise<void> {
+  writeFirstTree(saved.workspace, plan)
+  writeFileSync(planFile(saved.workspace), JSON.stringify(plan.plan))
   const { exitCode, stderr } = await saved.acode(["plan", "approve", planFile(saved.workspace)])
   if (exitCode !== 0) throw new Error(`plan approve: ${stderr}`)
   saved.save("approved")
@@ -38,7 +41,12 @@ export interface Points {
 export const allPoints: Points = { first: 1, every: 1 }
 
 /** Crashes at the points until there is none left, in several workspaces side by side. */
-async function crashAtPoints({ first, every }: Points, width: number, crash: CrashAt) {
+async function crashAtPoints(
+  { first, every }: Points,
+  width: number,
+  crash: CrashAt,
+  plan: PlanWithTrees = everyToolPlan,
+) {
   const found: string[] = []
   let next = first
   const taken = () => {
@@ -49,7 +57,7 @@ async function crashAtPoints({ first, every }: Points, width: number, crash: Cra
   let last = Number.POSITIVE_INFINITY
   const lane = async () => {
     using saved = savedWorkspace()
-    await approveEveryTool(saved)
+    await approveForCrash(saved, plan)
     for (let point = taken(); point < last; point = taken()) {
       saved.restore("approved")
       const { isCrashed, problems } = await crash(saved, point)
@@ -68,16 +76,24 @@ async function crashAtPoints({ first, every }: Points, width: number, crash: Cra
 /** Undoing takes as long as all the rest, so only what crashed at every so manieth point is undone. */
 const undoneEvery = 5
 
-/** Dies in `plan run`: the session says exactly what happened, and the tree is exactly that. */
-export function crashPlanRun(points: Points) {
+/**
+ * Dies in `plan run`: the session says exactly what happened, the tree is exactly that, and so is what `inspect` looks
+ * at.
+ */
+export function crashPlanRun(
+  points: Points,
+  plan: PlanWithTrees = everyToolPlan,
+  inspect: (saved: SavedWorkspace) => Promise<readonly string[]> = () => Promise.resolve([]),
+) {
   let crashes = 0
-  return crashAtPoints(points, 3, async (saved, point) => {
+  const crash: CrashAt = async (saved, point) => {
     const env = { ACODE_FAILPOINT: String(point) }
     const { signal } = await saved.acode(["plan", "run", planFile(saved.workspace)], env)
-    const problems = await recoveryViolations(saved)
-    if (++crashes % undoneEvery === 0) problems.push(...(await undoViolations(saved)))
+    const problems = [...(await recoveryViolations(saved, plan)), ...(await inspect(saved))]
+    if (++crashes % undoneEvery === 0) problems.push(...(await undoViolations(saved, plan)))
     return { isCrashed: signal === "SIGKILL", problems }
-  })
+  }
+  return crashAtPoints(points, 3, crash, plan)
 }
 
 /** Dies in `session undo` of a whole run: a second undo puts everything back. */
@@ -115,7 +131,10 @@ async function untilCommandsAreGone(workspace: TempWorkspace): Promise<void> {
 }
 
 /** Starts acode once and checks everything; a second start changes nothing. */
-export async function recoveryViolations(saved: SavedWorkspace): Promise<string[]> {
+export async function recoveryViolations(
+  saved: SavedWorkspace,
+  { trees }: PlanWithTrees = everyToolPlan,
+): Promise<string[]> {
   const { workspace } = saved
   const listing = await saved.acode(["session", "list", "--json"])
   const rows = eventsText(workspace)
@@ -123,7 +142,7 @@ export async function recoveryViolations(saved: SavedWorkspace): Promise<string[
   const found = [
     ...(listing.exitCode === 0 ? [] : [`session list exits ${listing.exitCode}: ${listing.stderr}`]),
     ...(await check(workspace)),
-    ...reportViolations(workspace),
+    ...reportViolations(workspace, trees),
   ]
   const audit = await saved.acode(["audit", "verify"])
   if (audit.exitCode !== 0) found.push(`audit verify exits ${audit.exitCode}: ${audit.stderr}`)
@@ -132,8 +151,11 @@ export async function recoveryViolations(saved: SavedWorkspace): Promise<string[
 }
 
 /** Checks after a recovery that undo restores everything, byte for byte and with its modes. */
-export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
-  const first = firstTree()
+export async function undoViolations(
+  saved: SavedWorkspace,
+  plan: PlanWithTrees = everyToolPlan,
+): Promise<string[]> {
+  const first = firstTree(plan)
   if (sessionRows(saved.workspace).length === 0) return []
   const { root } = saved.workspace
   const hasChanged = treeChanges(first, readFileTree(root)).length > 0 || emptyDirectories(root).length > 0
@@ -146,8 +168,8 @@ export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
   ]
 }
 
-function firstTree(): FileTree {
-  const [first] = everyToolPlan.trees
+function firstTree({ trees }: PlanWithTrees = everyToolPlan): FileTree {
+  const [first] = trees
   if (first === undefined) throw new Error("the plan has a tree before its first step")
   return first
 }

@@ -5,10 +5,10 @@ import type { Entry, FileTree } from "../workspace/file-tree.ts"
 import type { TempWorkspace } from "../workspace/temp-workspace.ts"
 
 /**
- * A plan with every tool, and what the tree is after each of its steps. The trees are written down here and not taken
- * from a run, so that a run cannot be wrong in both places.
+ * A plan, and what the tree is after each of its steps. The trees are written down and not taken from a run, so that a
+ * run cannot be wrong in both places.
  */
-export interface EveryToolPlan {
+export interface PlanWithTrees {
   /** The plan as a file. */
   readonly plan: object
   /** The tree before the first step, after the first one, … */
@@ -34,22 +34,22 @@ const patch = [
   "",
 ].join("\n")
 
-type Change = Readonly<Record<string, Entry | null>>
+export type TreeChange = Readonly<Record<string, Entry | null>>
 
-interface Step {
+export interface StepWithChanges {
   readonly tool: string
   readonly arguments: object
   /** Null for a path that goes. */
-  readonly changes: Change
+  readonly changes: TreeChange
 }
 
 const plain = 0o666 & ~process.umask()
 
-function file(content: string, mode = plain): Entry {
+export function file(content: string, mode = plain): Entry {
   return { kind: "file", mode, content }
 }
 
-const before: Change = {
+const before: TreeChange = {
   "kept.txt": file("kept\n", 0o640),
   "notes.txt": file("alpha\nbeta\n", 0o640),
   "old/one.txt": file("one\n"),
@@ -59,7 +59,7 @@ const before: Change = {
   "tool.sh": file("#!/bin/sh\nexit 0\n", 0o755),
 }
 
-const everyStep: readonly Step[] = [
+const everyStep: readonly StepWithChanges[] = [
   { tool: "read_file", arguments: { path: "notes.txt" }, changes: {} },
   {
     tool: "write_file",
@@ -116,28 +116,38 @@ const everyStep: readonly Step[] = [
 /** The steps of the plan; without a sandbox none runs a command, since the effect of a killed one would be unknown. */
 const steps = everyStep.filter(({ tool }) => missingSandbox === null || !tool.startsWith("run_"))
 
-export const everyToolPlan: EveryToolPlan = {
-  plan: {
-    plan_id: "every-tool",
-    intent: "MUTATE",
-    steps: steps.map(({ tool, arguments: args }, index) => ({
-      step_id: `s${index + 1}`,
-      tool,
-      arguments: args,
-    })),
-  },
-  trees: treesAfter(changed(new Map(), before)),
+/** Every tool that changes files by itself or runs a program; `splicePlan` has those that know code. */
+export const everyToolPlan: PlanWithTrees = planWithTrees("every-tool", before, steps)
+
+export function planWithTrees(
+  planId: string,
+  first: TreeChange,
+  steps: readonly StepWithChanges[],
+): PlanWithTrees {
+  return {
+    plan: {
+      plan_id: planId,
+      intent: "MUTATE",
+      steps: steps.map(({ tool, arguments: args }, index) => ({
+        step_id: `s${index + 1}`,
+        tool,
+        arguments: args,
+      })),
+    },
+    trees: treesAfter(changed(new Map(), first), steps),
+  }
 }
 
 /** Puts the tree before the first step into an empty workspace. */
-export function writeFirstTree(workspace: TempWorkspace): void {
-  for (const [path, entry] of everyToolPlan.trees[0] ?? []) {
-    workspace.write(path, entry.content)
+export function writeFirstTree(workspace: TempWorkspace, { trees }: PlanWithTrees): void {
+  for (const [path, entry] of trees[0] ?? []) {
+    // The tree has each byte as one character.
+    workspace.write(path, Buffer.from(entry.content, "latin1"))
     chmodSync(join(workspace.root, path), entry.mode)
   }
 }
 
-function treesAfter(first: FileTree): readonly FileTree[] {
+function treesAfter(first: FileTree, steps: readonly StepWithChanges[]): readonly FileTree[] {
   const trees = [first]
   let tree = first
   for (const { changes } of steps) {
@@ -147,7 +157,7 @@ function treesAfter(first: FileTree): readonly FileTree[] {
   return trees
 }
 
-function changed(tree: FileTree, changes: Change): FileTree {
+function changed(tree: FileTree, changes: TreeChange): FileTree {
   const next = new Map(tree)
   for (const [path, entry] of Object.entries(changes))
     if (entry === null) next.delete(path)
