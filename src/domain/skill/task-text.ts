@@ -167,25 +167,28 @@ interface Section {
   readonly end: number
 }
 
-/** A section ends at the next heading that is one of the template's own names, so requirements may have headings. */
+/**
+ * Sections come in the order of the template, each once; any other heading of such a name is content, so requirements
+ * may have headings. Of several headings `Output` the last one counts, because requirements may have that as well.
+ */
 function findSections(body: string): readonly Section[] {
   const headings = [
     ...body.matchAll(/^##[ \t]+(Assignment|Context|Requirements|Output)[ \t]*\r?$/gm),
   ].flatMap(found => {
     const name = sectionNames.find(each => each === found[1])
-    const place = name === undefined ? -1 : sectionNames.indexOf(name)
-    return name === undefined ? [] : [{ name, place, at: found.index, start: found.index + found[0].length }]
+    return name === undefined ? [] : [{ name, at: found.index, start: found.index + found[0].length }]
   })
-  const sections: Section[] = []
+  const requirements = headings.find(({ name }) => name === "Requirements")
+  const output = headings.findLast(({ name }) => name === "Output")
   let next = 0
-  for (const [index, { name, place, start }] of headings.entries()) {
-    // In the order of the template, each once: a heading of the same name further down is content.
-    if (place < next) continue
+  const found = headings.filter(heading => {
+    if (heading.name === "Output") return heading === output || heading.at < (requirements?.at ?? 0)
+    const place = sectionNames.indexOf(heading.name)
+    if (place < next) return false
     next = place + 1
-    const later = headings.slice(index + 1).find(each => each.place > place)
-    sections.push({ name, start, end: later?.at ?? body.length })
-  }
-  return sections
+    return true
+  })
+  return found.map(({ name, start }, index) => ({ name, start, end: found[index + 1]?.at ?? body.length }))
 }
 
 function sectionsOf({ body }: FrontMatter): Pick<Task, "goal" | "inputs" | "requirements"> {

@@ -34,11 +34,27 @@ describe("the text of a task", () => {
     expect(taskOf(taskText(task))).toEqual(task)
   })
 
-  test("keeps a heading of its own name inside the requirements only where it comes out of order", () => {
-    const task = exampleTask({ requirements: "one\n\n## Context\n\n- `a.md`\n\n## Assignment\n\ntwo" })
-    const read = taskOf(taskText(task))
-    expect(read.requirements).toBe(task.requirements)
-    expect(read.inputs).toEqual([])
+  test("keeps every heading inside the requirements, also those with the names of its own sections", () => {
+    const line = fc.constantFrom(
+      ...["## Assignment", "## Context", "## Requirements", "## Output", "- `a.md` — x", "- **Goal:** other"],
+      ...["---", "status: failed", "", "words", "### Output", "```"],
+    )
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), lines => {
+        const task = exampleTask({ requirements: lines.join("\n").trim() })
+        expect(taskOf(taskText(task))).toEqual(task)
+      }),
+      { seed: 1716, numRuns: 500 },
+    )
+  })
+
+  test("is read with its sections in another order, where the output comes before the requirements", () => {
+    const [head = "", rest = ""] = taskText(exampleTask()).split("## Assignment")
+    const body = "## Output\n\nA page.\n\n## Requirements\n\nSay it.\n"
+    expect(rest).not.toBe("")
+    expect(taskOf(`${head}## Context\n\n- **Goal:** g\n\n${body}`)).toMatchObject({
+      ...{ goal: "g", requirements: "Say it." },
+    })
   })
 
   test("is read with a byte order mark, CRLF, comments, quotes and keys nobody knows", () => {
