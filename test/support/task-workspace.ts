@@ -58,20 +58,32 @@ export function taskWorkspace(files: Readonly<Record<string, string>> = {}): Tas
 }
 
 /**
- * Checks the log after any number of dead processes: a recorded reply is not asked for again, every output was written
- * once, and no task was completed twice.
+ * Checks the log after any number of dead processes, over all sessions: a recorded reply is not asked for again, every
+ * output was written once, and no task was answered or completed more often than requested.
  */
 export function taskViolations(temp: TempWorkspace): string[] {
   const rows = allRows(temp)
   const replied = new Set<string>()
-  const completed: string[] = []
+  const reviews = new Set<string>()
+  /** By task: how often it may be executed, how often it was answered, and how often it was completed. */
+  const wanted = new Map<string, number>()
+  const answered = new Map<string, number>()
+  const completed = new Map<string, number>()
   const written: string[] = []
   const found: string[] = []
+  const count = (counts: Map<string, number>, id: string) => counts.set(id, (counts.get(id) ?? 0) + 1)
   for (const { type, stream, parsed } of rows) {
-    const key = `${stream} ${parsed["index"]} ${parsed["taskId"]}`
-    if (type === "task.replied" && parsed["failure"] === null) replied.add(key)
+    const id = String(parsed["taskId"])
+    const key = `${stream} ${parsed["index"]} ${id}`
+    if (type === "step.started" && parsed["tool"] === "review") reviews.add(key)
+    if (type === "task.reopened" || (type === "task.claimed" && parsed["fromStatus"] === "revision"))
+      count(wanted, id)
+    if (type === "task.replied" && parsed["failure"] === null) {
+      replied.add(key)
+      if (!reviews.has(key)) count(answered, id)
+    }
     if (type === "task.asked" && replied.has(key)) found.push(`${key} was asked again after its reply`)
-    if (type === "task.settled" && parsed["status"] === "completed") completed.push(key)
+    if (type === "task.settled" && parsed["status"] === "completed") count(completed, id)
     if (type !== "tool_call.settled") continue
     const changes =
       (
@@ -83,8 +95,9 @@ export function taskViolations(temp: TempWorkspace): string[] {
       ...changes.map(({ path, after }) => `${path} ${after}`).filter(each => !each.startsWith("tasks/")),
     )
   }
-  for (const each of new Set(completed))
-    if (completed.filter(other => other === each).length > 1) found.push(`${each} was completed twice`)
+  const times = (id: string) => 1 + (wanted.get(id) ?? 0)
+  for (const [id, many] of answered) if (many > times(id)) found.push(`${id} was answered ${many} times`)
+  for (const [id, many] of completed) if (many > times(id)) found.push(`${id} was completed ${many} times`)
   for (const each of new Set(written))
     if (written.filter(other => other === each).length > 1) found.push(`${each} was written twice`)
   return found
