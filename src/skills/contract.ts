@@ -82,16 +82,18 @@ export interface ClaimResult {
   readonly durationMs: number
 }
 
+export type ExecutionStatus = "completed" | "failed"
+
 export interface ExecutionResult {
   readonly taskId: string
   readonly skill: string
-  readonly status: "completed" | "failed"
+  readonly status: ExecutionStatus
   /** Null where nothing was written. */
   readonly outputPath: string | null
   /** Sum over all attempts, as far as the server reported it. */
   readonly tokensUsed: { readonly input: number; readonly output: number; readonly total: number }
   readonly durationMs: number
-  /** Oddities of a completed task. */
+  /** Oddities of the prompt and the output, also of a task that failed. */
   readonly warnings: readonly string[]
   /** Why it failed; of a completed task RESPONSE_TRUNCATED where the output was cut off. */
   readonly error?: ExecutionError

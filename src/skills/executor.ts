@@ -93,22 +93,18 @@ export class AgentExecutor {
 
   async execute(task: Task, options: ExecuteOptions = {}): Promise<ExecutionResult> {
     const beganMs = this.timing.monotonicMs()
-    const spent: Spent = { input: 0, output: 0 }
+    const spent: Spent = { input: 0, output: 0, warnings: [] }
     const durationMs = () => Math.max(0, Math.round(this.timing.monotonicMs() - beganMs))
     let claim: TaskClaim | null = null
     try {
       if (!isRunnable(task.status))
         throw new ExecutionError(`its status is ${task.status}`, "TASK_NOT_EXECUTABLE", task.id)
-      if (isAborted(options.signal)) throw new ExecutionError("aborted before it began", "ABORTED", task.id)
+      if (isAborted(options.signal)) throw new ExecutionError("stopped before it began", "ABORTED", task.id)
       claim = await this.workspace.claim(task, options.signal)
       return await this.perform(claim, options, spent, durationMs)
     } catch (thrown) {
-      const error = await this.ended(
-        claim,
-        executionErrorOf(thrown, task.id),
-        resultOf([], spent, durationMs()),
-      )
-      return failed(task, error, resultOf([], spent, durationMs()))
+      const error = await this.ended(claim, executionErrorOf(thrown, task.id), resultOf(spent, durationMs()))
+      return failed(task, error, resultOf(spent, durationMs()))
     }
   }
 
@@ -131,7 +127,8 @@ export class AgentExecutor {
             task.id,
           )
         : null
-    const result = resultOf(truncated === null ? [] : [truncated.message], spent, durationMs())
+    if (truncated !== null) spent.warnings.push(truncated.message)
+    const result = resultOf(spent, durationMs())
     const { outputPath, warnings } = await claim.complete(reply.content, result)
     return {
       ...{ taskId: task.id, skill: task.to, status: "completed", outputPath, warnings },
@@ -166,7 +163,7 @@ export class AgentExecutor {
     signal: AbortSignal | undefined,
     spent: Spent,
   ): Promise<ClaudeResponse> {
-    const request = await this.request(claim, agentConfig)
+    const request = await this.request(claim, agentConfig, spent)
     const timeoutMs = agentConfig.timeoutMs ?? this.config.defaultTimeoutMs
     const attemptsMax = (agentConfig.maxRetries ?? this.config.maxRetries) + 1
     const { recordedFailure, attemptsMade } = claim
@@ -192,12 +189,20 @@ export class AgentExecutor {
     await this.timing.sleep(Math.max(delayMs, request?.retryAfterMs ?? 0), signal)
   }
 
-  private async request(claim: TaskClaim, { modelTier }: Partial<AgentConfig>): Promise<ClaudeRequest> {
+  private async request(
+    claim: TaskClaim,
+    { modelTier }: Partial<AgentConfig>,
+    { warnings }: Spent,
+  ): Promise<ClaudeRequest> {
     const { task } = claim
     const skillContent = await claim.skill()
+    warnings.push(...skillContent.leftOut.map(reason => `the skill ${skillContent.name}: ${reason}`))
     const productContext = await claim.context()
-    if (productContext === null && this.config.strictContext && task.to !== this.config.foundationSkill)
-      throw new ExecutionError("the workspace has no product context", "CONTEXT_NOT_FOUND", task.id)
+    if (productContext === null && task.to !== this.config.foundationSkill) {
+      if (this.config.strictContext)
+        throw new ExecutionError("the workspace has no product context", "CONTEXT_NOT_FOUND", task.id)
+      warnings.push("there is no product context (the file at skills.context), and the prompt says so")
+    }
     const upstreamOutputs: UpstreamOutput[] = []
     for (const { path, description } of task.inputs)
       upstreamOutputs.push({ path, description, content: await claim.input(path) })
@@ -212,7 +217,8 @@ export class AgentExecutor {
     asked: ClaudeRequest,
     { attempt, timeoutMs, signal }: Attempt,
   ): Promise<ClaudeResponse | ExecutionError> {
-    if (isAborted(signal)) throw new ExecutionError("aborted", "ABORTED", claim.task.id)
+    if (isAborted(signal))
+      throw new ExecutionError("stopped before the model was asked", "ABORTED", claim.task.id)
     const controller = new AbortController()
     let isLate = false
     const timer = setTimeout(() => {
@@ -244,9 +250,11 @@ interface Attempt {
   readonly signal: AbortSignal | undefined
 }
 
+/** Tokens and warnings of one execution, also of one that fails. */
 interface Spent {
   input: number
   output: number
+  readonly warnings: string[]
 }
 
 /** Returns as soon as the signal fires, also where the client does not. */
@@ -256,7 +264,7 @@ function settled(
   taskId: string,
 ): Promise<ClaudeResponse | ExecutionError> {
   return new Promise(resolve => {
-    const abort = () => resolve(new ExecutionError("aborted", "ABORTED", taskId))
+    const abort = () => resolve(new ExecutionError("stopped while the model was asked", "ABORTED", taskId))
     signal.addEventListener("abort", abort, { once: true })
     reply.then(
       response => {
@@ -282,18 +290,18 @@ function count(spent: Spent, reply: ClaudeResponse | ExecutionError): void {
   spent.output += tokens?.outputTokens ?? 0
 }
 
-function tokensOf({ input, output }: Spent): ExecutionResult["tokensUsed"] {
+function tokensOf({ input, output }: Pick<Spent, "input" | "output">): ExecutionResult["tokensUsed"] {
   return { input, output, total: input + output }
 }
 
-function resultOf(warnings: readonly string[], { input, output }: Spent, durationMs: number): ClaimResult {
-  return { warnings, inputTokens: input, outputTokens: output, durationMs }
+function resultOf({ warnings, input, output }: Spent, durationMs: number): ClaimResult {
+  return { warnings: [...warnings], inputTokens: input, outputTokens: output, durationMs }
 }
 
 function failed({ id, to }: Task, error: ExecutionError, result: ClaimResult): ExecutionResult {
-  const { inputTokens, outputTokens, durationMs } = result
+  const { inputTokens, outputTokens, warnings, durationMs } = result
   return {
-    ...{ taskId: id, skill: to, status: "failed", outputPath: null, warnings: [], durationMs, error },
+    ...{ taskId: id, skill: to, status: "failed", outputPath: null, warnings, durationMs, error },
     tokensUsed: tokensOf({ input: inputTokens, output: outputTokens }),
   }
 }

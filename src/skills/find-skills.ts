@@ -102,16 +102,16 @@ export function readSkill(
   return { ...reading.meta, warnings: reading.warnings }
 }
 
-/** Reads a skill and its references; a reference that cannot be read only makes a warning. Throws SkillProblem. */
+/** Reads a skill and its references; leaves out those that cannot be read, with the reason. Throws SkillProblem. */
 export function loadSkill(skill: FoundSkill, decode: DecodeYaml): SkillContent {
   const folder = realFolder(skill)
   const { reading, body, bytes } = readSkillFile(skill, folder, decode)
-  const warnings = [...reading.warnings]
+  const leftOut: string[] = []
   const referenceContents: SkillReference[] = []
   let bytesLeft = skillBytesMax - bytes
   const names = namesIn(join(folder, "references")).filter(name => name.endsWith(".md"))
   if (names.length > referencesMax)
-    warnings.push(`only the first ${referencesMax} of ${names.length} references are used`)
+    leftOut.push(`only the first ${referencesMax} of ${names.length} references are used`)
   for (const name of names.slice(0, referencesMax)) {
     const path = `references/${name}`
     try {
@@ -120,10 +120,11 @@ export function loadSkill(skill: FoundSkill, decode: DecodeYaml): SkillContent {
       referenceContents.push({ path, content })
     } catch (error) {
       if (!(error instanceof SkillProblem)) throw error
-      warnings.push(`left out: ${error.message}`)
+      leftOut.push(`left out: ${error.message}`)
     }
   }
-  return { ...reading.meta, directory: skill.directory, body, referenceContents, warnings }
+  const { meta, warnings } = reading
+  return { ...meta, directory: skill.directory, body, referenceContents, warnings, leftOut }
 }
 
 function readSkillFile(

@@ -34,6 +34,14 @@ export interface PipelineEnd {
  * that a process which resumes it does nothing a second time.
  */
 export async function runPipeline(parts: PipelineParts): Promise<PipelineEnd> {
+  try {
+    return await carrySteps(parts)
+  } catch (error) {
+    return endBy(parts, "", error)
+  }
+}
+
+async function carrySteps(parts: PipelineParts): Promise<PipelineEnd> {
   const { plan, signal } = parts
   let inputs: Task["inputs"] = plan.inputs
   for (const step of plan.steps) {
@@ -75,6 +83,12 @@ function failure(reason: string, exitCode: ExitCode): PipelineEnd {
   return { state: "FAILED", reason, exitCode }
 }
 
+/** A file that cannot be read or written ends a pipeline; anything else that is thrown is a bug. */
+function endBy({ signal }: PipelineParts, id: string, thrown: unknown): PipelineEnd {
+  if (!(thrown instanceof ExecutionError)) throw thrown
+  return signal.aborted ? cancelled : failureOf(id === "" ? thrown.taskId : id, { error: thrown })
+}
+
 interface PlannedTask {
   readonly id: string
   readonly skill: string
@@ -87,16 +101,17 @@ async function ensureTask(
   parts: PipelineParts,
   { id, skill, requirements, inputs }: PlannedTask,
 ): Promise<void> {
-  const { plan, workspace } = parts
+  const { plan, workspace, signal } = parts
   const now = workspace.now()
   const path = derivedPath({ id, to: skill }, parts.planOf(skill, contentOf(parts, skill, id)))
-  await workspace.createTask({
+  const task: Task = {
     ...{ id, status: "pending", priority: plan.priority, from: `pipeline ${plan.pipelineId}`, to: skill },
     ...{ createdAt: now, updatedAt: now, deadline: null, goalId: null, pipelineId: plan.pipelineId },
     ...{ revisionCount: 0, goal: plan.goal, inputs, requirements, tags: [], metadata: {} },
     output: { path: path ?? `outputs/${skill}/${id}.md`, format: "markdown" },
     next: { type: "pipeline_continue", pipelineId: plan.pipelineId },
-  })
+  }
+  await workspace.createTask(task, signal)
 }
 
 function contentOf({ skill }: PipelineParts, name: string, taskId: string) {
@@ -121,7 +136,7 @@ async function carryOut(
   let first: PipelineEnd | null = null
   const lane = async () => {
     for (let id = waiting.shift(); id !== undefined && !signal.aborted; id = waiting.shift()) {
-      const ended = await finishTask(parts, id, step.reviewer, signal)
+      const ended = await finishTask(parts, id, step.reviewer, signal).catch(error => endBy(parts, id, error))
       if (ended === null || first !== null) continue
       first = ended
       // The others stop: their outputs would not be used.
@@ -154,9 +169,11 @@ async function finishTask(
       continue
     }
     if (task.status === "approved" || (task.status === "completed" && reviewer === null)) return null
-    if (task.status !== "completed" || reviewer === null)
-      return failure(`${id} is ${task.status}`, task.status === "failed" ? 50 : 30)
     const rounds = parts.workspace.reviewRounds(id)
+    if (task.status === "failed" && rounds > 0)
+      return failure(`${id} was rejected; reviews/${id}-${rounds}.md says why`, 50)
+    if (task.status !== "completed" || reviewer === null)
+      return failure(`the status of ${id} is ${task.status}`, exitCodes.stepFailed.code)
     if (rounds > task.revisionCount)
       return failure(
         `${id} was not approved after ${counted(rounds, "review")}; reviews/${id}-${rounds}.md says why`,
@@ -173,7 +190,7 @@ async function finishTask(
 /** A reviewer that answers nothing that can be read is asked once more. */
 const reviewTriesMax = 2
 
-function failureOf(id: string, { error }: ExecutionResult): PipelineEnd {
+function failureOf(id: string, { error }: Pick<ExecutionResult, "error">): PipelineEnd {
   const code = error?.code ?? "UNKNOWN"
   return failure(`${id}: ${code}: ${error?.message ?? ""}`, executionErrors[code].exitCode)
 }

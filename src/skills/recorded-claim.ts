@@ -54,8 +54,8 @@ export interface HostedFile {
 
 /** The session that a claim is a step of. */
 export interface ClaimHost {
-  /** Takes the workspace for a few writes. */
-  hold(): Promise<Disposable>
+  /** Takes the workspace for a few writes. Throws ABORTED when the signal fires and it stays taken. */
+  hold(signal: AbortSignal | undefined, graceMs: number): Promise<Disposable>
   /** Writes one file through the gate, as a call of the step. The caller holds the workspace. */
   write(
     step: Pick<TaskStep, "index" | "taskId"> | null,
@@ -91,12 +91,15 @@ export class RecordedClaim implements TaskClaim {
   readonly recordedReply: ClaudeResponse | null
   readonly recordedFailure: ExecutionError | null
   readonly attemptsMade: number
+  /** Another process finishes the step: this one was stopped while it could not write. */
+  protected isLeft = false
 
   constructor(
     protected readonly parts: RecordedParts,
     protected readonly host: ClaimHost,
     private readonly work: Claiming,
     private readonly step: TaskStep | null,
+    private readonly signal: AbortSignal | undefined,
   ) {
     this.task = { ...work.file.task, status: "in_progress" }
     const last = step?.replied.findLast(({ failure }) => failure !== null)
@@ -182,7 +185,7 @@ export class RecordedClaim implements TaskClaim {
   async complete(content: string, result: ClaimResult): Promise<WrittenOutput> {
     const { host, work, task } = this
     const { prefix } = this.parts.folder
-    using _ = await host.hold()
+    using _ = await this.hold()
     const path = `${prefix}${work.outputPath}`
     const { text, warnings } = withoutMarkers(content)
     const expected = [work.outputSha256, ...(this.step?.wrote ?? []).map(({ sha256 }) => sha256)]
@@ -211,7 +214,8 @@ export class RecordedClaim implements TaskClaim {
 
   async end(error: ExecutionError, result: ClaimResult): Promise<void> {
     const { host, work, task } = this
-    using _ = await host.hold()
+    if (this.isLeft) return
+    using _ = await this.hold()
     const status = executionErrors[error.code].status === "cancelled" ? "cancelled" : "failed"
     const file = readAgain(this.parts.folder, task.id)
     // Another writer changed the file: their text stays, and only the record says how this ended.
@@ -220,6 +224,20 @@ export class RecordedClaim implements TaskClaim {
         ...{ status: file?.task.status ?? status, error, result, outputPath: null },
       })
     await this.writeStatus(file, status, error, result, null)
+  }
+
+  /** Takes the workspace. Where it stays taken after an abort, the step stays open for another process to finish. */
+  protected async hold(): Promise<Disposable> {
+    try {
+      return await this.host.hold(this.signal, graceMs)
+    } catch (error) {
+      if (!(error instanceof ExecutionError && error.code === "ABORTED")) throw error
+      this.isLeft = true
+      throw new ExecutionError(
+        "stopped while another session had the workspace; the next `acode agent run --pending` finishes it",
+        ...(["ABORTED", this.task.id] as const),
+      )
+    }
   }
 
   private async writeStatus(
@@ -243,6 +261,9 @@ export class RecordedClaim implements TaskClaim {
     this.parts.faults.reach("skill.settled")
   }
 }
+
+/** Longer than other runners take for their writes. */
+const graceMs = 1_000
 
 /** Returns null when the file is gone or is not a task any more. */
 function readAgain(folder: TaskFolder, id: string): TaskFile | null {

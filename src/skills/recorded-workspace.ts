@@ -30,7 +30,7 @@ import {
   taskStepKey,
   writeError,
 } from "./recorded-claim.ts"
-import { ReviewClaim } from "./review-claim.ts"
+import { ReviewClaim, type ReviewWork } from "./review-claim.ts"
 import { cancellableSleep } from "./sleep.ts"
 import { readTaskFile, type TaskFile } from "./task-folder.ts"
 import { checkedPaths } from "./task-paths.ts"
@@ -84,12 +84,12 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
   async claim({ id }: Task, signal: AbortSignal | undefined): Promise<TaskClaim> {
     using _ = await this.hold(signal)
     const open = this.open.get(id)
-    if (open !== undefined) return await this.resumed(open)
+    if (open !== undefined) return await this.resumed(open, signal)
     const file = readTaskFile(this.parts.folder, id)
     if (!isRunnable(file.task.status)) throw notRunnable(file)
     const content = this.skillOrNull(file.task)
     const paths = await checkedPaths(this.parts, file.task, content, false)
-    return await this.claimed({ index: this.nextIndex++, file, content, ...paths }, true)
+    return await this.claimed({ index: this.nextIndex++, file, content, ...paths }, true, signal)
   }
 
   /** Returns whether a process that died left the task half executed. */
@@ -107,21 +107,26 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     return this.rounds.get(taskId) ?? 0
   }
 
-  /** Writes the file of a new task; one that is there already stays as it is. */
-  async createTask(task: Task): Promise<void> {
-    using _ = await this.hold()
+  /** Writes the file of a new task. Returns false where there is one already, which stays as it is. */
+  async createTask(task: Task, signal?: AbortSignal): Promise<boolean> {
+    using _ = await this.hold(signal)
     const { prefix, workspace } = this.parts.folder
     const path = `${prefix}tasks/${task.id}.md`
-    if (workspace.locate(path).kind !== "missing") return
+    if (workspace.locate(path).kind !== "missing") return false
     const before = this.parts.begin()
     const file = { path, content: taskText(task), expected: [null] }
     const settled = await this.write(null, file, { before })
     if (settled.outcome !== "succeeded") throw writeError(task.id, path, settled)
     this.parts.faults.reach("skill.created")
+    return true
   }
 
   /** Begins a review of the output of a completed task, or resumes one. */
-  async review(taskId: string, reviewer: string, revisionsMax: number): Promise<TaskClaim> {
+  async review(
+    taskId: string,
+    { reviewer, revisionsMax }: Pick<ReviewWork, "reviewer" | "revisionsMax">,
+    signal: AbortSignal | undefined,
+  ): Promise<TaskClaim> {
     const file = readTaskFile(this.parts.folder, taskId)
     const open = this.openReviews.get(taskId) ?? null
     this.openReviews.delete(taskId)
@@ -129,7 +134,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const round = this.reviewRounds(taskId) + 1
     if (open === null) this.parts.session.append([started(index, { id: taskId, to: reviewer }, reviewTool)])
     const work = { index, file, reviewer, round, revisionsMax }
-    return new ReviewClaim(this.parts, this, work, open)
+    return new ReviewClaim(this.parts, this, work, open, signal)
   }
 
   reviewed(taskId: string): void {
@@ -162,11 +167,11 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     if (settled.outcome !== "succeeded") throw writeError(id, path, settled)
   }
 
-  hold(signal?: AbortSignal): Promise<Disposable> {
-    return heldWorkspace(this.parts.session, this.parts.onBusy, signal)
+  hold(signal?: AbortSignal, graceMs?: number): Promise<Disposable> {
+    return heldWorkspace(this.parts.session, this.parts.onBusy, signal, graceMs)
   }
 
-  private async claimed(work: Claiming, isNew: boolean): Promise<TaskClaim> {
+  private async claimed(work: Claiming, isNew: boolean, signal: AbortSignal | undefined): Promise<TaskClaim> {
     const { index, file } = work
     const { task, path } = file
     const text = changedTaskText(file.text, { status: "in_progress", updatedAt: this.now() })
@@ -187,21 +192,21 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
       throw writeError(task.id, path, settled)
     }
     this.parts.faults.reach("skill.claimed")
-    return new RecordedClaim(this.parts, this, work, null)
+    return new RecordedClaim(this.parts, this, work, null, signal)
   }
 
   /** Resumes a step of a process that died. Where that is not possible, the step ends here. */
-  private async resumed(step: TaskStep): Promise<TaskClaim> {
+  private async resumed(step: TaskStep, signal: AbortSignal | undefined): Promise<TaskClaim> {
     this.open.delete(step.taskId)
     try {
-      return await this.resumedClaim(step)
+      return await this.resumedClaim(step, signal)
     } catch (error) {
       if (error instanceof ExecutionError && !this.ended.has(step.index)) this.end(step, error)
       throw error
     }
   }
 
-  private async resumedClaim(step: TaskStep): Promise<TaskClaim> {
+  private async resumedClaim(step: TaskStep, signal: AbortSignal | undefined): Promise<TaskClaim> {
     const { index, taskId, claimed } = step
     const file = readTaskFile(this.parts.folder, taskId)
     const { status } = file.task
@@ -214,11 +219,11 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     // What lies there now may be an output of this step; what lay there before it was recorded with the claim.
     const outputSha256 = claimed?.outputSha256 === undefined ? paths.outputSha256 : claimed.outputSha256
     const work = { index, file, content, ...paths, outputSha256 }
-    if (claimed === null && !isOurs) return this.claimed(work, false)
+    if (claimed === null && !isOurs) return this.claimed(work, false, signal)
     if (claimed === null) this.parts.session.append([claimedEvent(work, file.sha256)])
     if (!isOurs && !hasWholeReply(step))
       throw taskChangedMeanwhile(taskId, file.path, "after the process that executed it had died")
-    return new RecordedClaim(this.parts, this, work, step)
+    return new RecordedClaim(this.parts, this, work, step, signal)
   }
 
   private end({ index, taskId }: TaskStep, error: ExecutionError): void {
@@ -292,22 +297,30 @@ function changed(path: string): CallError {
   return { code: otherContent, message, where: path, hint: null }
 }
 
-/** Takes the workspace as soon as no other process has it. */
+/**
+ * Takes the workspace as soon as no other process has it. Throws ExecutionError ABORTED once the signal has fired and
+ * the time of grace is over, which is enough for others that only write their outputs.
+ */
 export async function heldWorkspace(
   session: Pick<SharingSession, "tryHold">,
   onBusy: () => void,
   signal?: AbortSignal,
+  graceMs = 0,
 ): Promise<Disposable> {
   let waitedMs = 0
+  let graceLeftMs = graceMs
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, busyWaitMsMax)) {
     const held = session.tryHold()
     if (held !== null) return held
     // Others hold it for moments, unless they do something else than executing tasks.
     waitedMs += waitMs
     if (waitedMs > busyToldMs) onBusy()
+    if (signal?.aborted === true) graceLeftMs -= waitMs
+    if (graceLeftMs < 0)
+      throw new ExecutionError("stopped while another session had the workspace", "ABORTED", "")
     // Processes that wait for the same moment must not all come back at the next one.
     const part = 0.5 + (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 256
-    await cancellableSleep(waitMs * part, signal)
+    await cancellableSleep(waitMs * part)
   }
 }
 

@@ -44,8 +44,9 @@ export class ReviewClaim extends RecordedClaim {
     host: ClaimHost,
     private readonly review: ReviewWork,
     private readonly open: TaskStep | null,
+    signal: AbortSignal | undefined,
   ) {
-    super(parts, host, claiming(review), open)
+    super(parts, host, claiming(review), open, signal)
   }
 
   override async skill(): Promise<SkillContent> {
@@ -60,7 +61,7 @@ export class ReviewClaim extends RecordedClaim {
         metadata: {},
         allowedTools: null,
       },
-      ...{ directory: "", body: directorBody, referenceContents: [], warnings: [] },
+      ...{ directory: "", body: directorBody, referenceContents: [], warnings: [], leftOut: [] },
     }
   }
 
@@ -70,7 +71,7 @@ export class ReviewClaim extends RecordedClaim {
     const reading = readTaskReview(content)
     if ("problem" in reading)
       throw new ExecutionError(`the reply is not a review: ${reading.problem}`, "API_ERROR", task.id)
-    using _ = await host.hold()
+    using _ = await this.hold()
     const path = `reviews/${task.id}-${round}.md`
     const placed = `${this.parts.folder.prefix}${path}`
     // A file of this name that the review did not write itself stays.
@@ -118,6 +119,7 @@ export class ReviewClaim extends RecordedClaim {
   }
 
   override async end(error: ExecutionError): Promise<void> {
+    if (this.isLeft) return
     this.parts.session.append([taskStepFinished(this.review.index, this.task.id, error, 0)])
   }
 }

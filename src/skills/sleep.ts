@@ -5,7 +5,7 @@ export function cancellableSleep(ms: number, signal?: AbortSignal): Promise<void
   return new Promise((resolve, reject) => {
     const aborted = () => {
       clearTimeout(timer)
-      reject(new ExecutionError("aborted", "ABORTED", ""))
+      reject(new ExecutionError("stopped while waiting", "ABORTED", ""))
     }
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", aborted)

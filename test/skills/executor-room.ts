@@ -5,19 +5,18 @@ import type { Task } from "../../src/domain/task.ts"
 import {
   AgentExecutor,
   type ClaudeClient,
-  type ClaudeResponse,
   createDefaultConfig,
   type ExecuteOptions,
   type ExecutionResult,
   type ExecutorConfig,
-  MockClaudeClient,
   type OpenSkillWorkspace,
   openSkillWorkspace,
 } from "../../src/library.ts"
 import { exampleTask } from "../domain/skill/task-fixture.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
+import { type ClientKind, type TestedClients, testedClients } from "./tested-clients.ts"
 
-export interface ExecutorRoom extends AsyncDisposable {
+export interface ExecutorRoom extends TestedClients {
   readonly temp: TempWorkspace
   readonly workspace: OpenSkillWorkspace
   /** How long the executor waited between attempts. */
@@ -35,8 +34,9 @@ export interface ExecutorRoom extends AsyncDisposable {
 
 export const contextText = "We sell an editor for engineers."
 
-/** A workspace with two skills, a context and no task yet; the executor waits for nothing. */
-export function executorRoom(): ExecutorRoom {
+/** A workspace with three skills, a context and no task yet; the executor waits for nothing. */
+export async function executorRoom(kind: ClientKind): Promise<ExecutorRoom> {
+  const clients = await testedClients(kind)
   const temp = tempWorkspace({
     files: {
       ".agents/skills/copywriting/SKILL.md":
@@ -61,7 +61,7 @@ export function executorRoom(): ExecutorRoom {
     }
   }
   return {
-    ...{ temp, workspace, waits, file },
+    ...{ ...clients, temp, workspace, waits, file },
     task: changes => {
       const task = exampleTask(changes)
       temp.write(`tasks/${task.id}.md`, taskText(task))
@@ -82,18 +82,8 @@ export function executorRoom(): ExecutorRoom {
     },
     [Symbol.asyncDispose]: async () => {
       await workspace.close()
+      await clients[Symbol.asyncDispose]()
       temp[Symbol.dispose]()
     },
   }
-}
-
-/** Returns a client that answers every request with this text. */
-export function replying(content: string, changes: Partial<ClaudeResponse> = {}): MockClaudeClient {
-  return new MockClaudeClient(() => ({
-    content,
-    inputTokens: 100,
-    outputTokens: 200,
-    stopReason: "end_turn",
-    ...changes,
-  }))
 }

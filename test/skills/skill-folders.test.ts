@@ -78,12 +78,13 @@ describe("DET-06: the content of a skill", () => {
     symlinkSync("1.md", join(place.directory, "a/references/6.md"))
     temp.write(".agents/skills/a/references/7.md", "x".repeat(1024 * 1024 + 1))
     temp.write(".agents/skills/a/references/notes.txt", "not one")
-    const { referenceContents, warnings } = load("a")
+    const { referenceContents, warnings, leftOut } = load("a")
     expect(referenceContents).toEqual([
       { path: "references/1.md", content: "one" },
       { path: "references/6.md", content: "one" },
     ])
-    expect(warnings).toEqual([
+    expect(warnings).toEqual([])
+    expect(leftOut).toEqual([
       "left out: references/2.md is not UTF-8 text",
       "left out: references/3.md is not a file",
       "left out: references/4.md is a symlink that leads out of its folder",

@@ -1,3 +1,4 @@
+import type { Config } from "../../config/schema.ts"
 import type { SkillSettings } from "../../domain/events/skill-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type Mode, type Protocol, protocols, windowRules } from "../../domain/model-choice.ts"
@@ -14,7 +15,7 @@ import { protocolTable } from "../../provider/protocol.ts"
 import { collect } from "../../provider/reply.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import { type ModelTier, modelTiers } from "../../skills/contract.ts"
-import { DEFAULT_MODEL_MAP } from "../../skills/executor.ts"
+import { createDefaultConfig, DEFAULT_MODEL_MAP, type ExecutorConfig } from "../../skills/executor.ts"
 import type { ModelAsking } from "../../skills/model-client.ts"
 import { userName } from "../user-name.ts"
 import { type ModelChoice, wireProvider } from "../wiring/provider.ts"
@@ -164,4 +165,24 @@ function protocolOf(text: string): Protocol {
   const found = protocols.find(protocol => protocol === text)
   if (found === undefined) throw new Error(`the protocol ${text} is not known`)
   return found
+}
+
+/** Returns what the configuration and the flags of a command say about requests. */
+export function executorConfig(
+  { skills }: Config,
+  modelMap: ExecutorConfig["modelMap"],
+  maxTokens: number | null,
+) {
+  return createDefaultConfig({
+    modelMap,
+    defaultModelTier: skills.default_tier,
+    defaultTimeoutMs: Math.round(skills.timeout_seconds * 1000),
+    defaultMaxTokens: maxTokens ?? skills.max_tokens,
+    maxRetries: skills.retry_count,
+    retryDelayMs: skills.retry_delay_ms,
+    retryJitter: skills.retry_jitter,
+    retryableErrors: skills.retryable,
+    foundationSkill: skills.foundation,
+    strictContext: skills.strict_context,
+  })
 }

@@ -1,5 +1,7 @@
 import { readEnvironment } from "../../config/environment.ts"
+import { ExecutionError } from "../../domain/skill/execution-error.ts"
 import type { SkillContent } from "../../domain/skill/skill-text.ts"
+import { readTask, taskText } from "../../domain/skill/task-text.ts"
 import type { Task } from "../../domain/task.ts"
 import type { SkillWorkspace, TaskClaim } from "../../skills/contract.ts"
 import { readTaskFile } from "../../skills/task-folder.ts"
@@ -19,6 +21,8 @@ export interface SkillWorkspaceOptions {
 /** The tasks of a workspace, for a program that executes them itself. */
 export interface OpenSkillWorkspace extends SkillWorkspace, AsyncDisposable {
   readTask(id: string): Promise<Task>
+  /** Writes the file of a new task. Throws ExecutionError TASK_INVALID for one that is not valid or exists. */
+  createTask(task: Task): Promise<void>
   /** Records the end of the session that the executed tasks belong to. */
   close(): Promise<void>
 }
@@ -46,6 +50,17 @@ class LazyWorkspace implements OpenSkillWorkspace {
 
   async readTask(id: string): Promise<Task> {
     return readTaskFile(await taskFolder(this.wiring()), id).task
+  }
+
+  async createTask(task: Task): Promise<void> {
+    const reading = readTask(taskText(task))
+    if ("problems" in reading) {
+      const problems = reading.problems.map(({ message }) => message).join("; ")
+      throw new ExecutionError(`the task is not valid: ${problems}`, "TASK_INVALID", task.id)
+    }
+    this.session ??= this.begin()
+    if (!(await (await this.session).workspace.createTask(task)))
+      throw new ExecutionError(`there is a task ${task.id} already`, "TASK_INVALID", task.id)
   }
 
   async claim(task: Task, signal: AbortSignal | undefined): Promise<TaskClaim> {

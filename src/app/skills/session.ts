@@ -218,7 +218,7 @@ async function wired(
   const finish = (ending: SkillEnding) => {
     if (!hasBegun) return
     if (skillState(store.log.each(log.sessionId))?.steps.some(({ end }) => end === null)) {
-      request.notice("a task could not be ended; the next `acode agent run --pending` finishes it")
+      request.notice(`${ending.reason}; ${unfinished}`)
       return
     }
     log.append([
@@ -232,6 +232,8 @@ async function wired(
   }
   return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
 }
+
+const unfinished = "a task could not be ended: the next `acode agent run --pending` finishes it"
 
 /** Returns a desk without a person: every question of policy is answered with a denial. */
 function denyingDesk(

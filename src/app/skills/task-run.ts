@@ -1,6 +1,5 @@
 import { toIso } from "../../base/clock.ts"
 import { counted } from "../../base/text.ts"
-import type { Config } from "../../config/schema.ts"
 import type { PipelinePlan } from "../../domain/events/skill-events.ts"
 import type { ExitCode } from "../../domain/exit-codes.ts"
 import type { Mode } from "../../domain/model-choice.ts"
@@ -14,12 +13,7 @@ import { type SkillState, skillState, type TaskStep } from "../../domain/skill/s
 import { isRunnable, type Task } from "../../domain/task.ts"
 import { usualMode } from "../../models/mode.ts"
 import type { AgentConfig, ExecutionResult, ModelTier, SkillWorkspace } from "../../skills/contract.ts"
-import {
-  AgentExecutor,
-  createDefaultConfig,
-  DEFAULT_MODEL_MAP,
-  type ExecutorConfig,
-} from "../../skills/executor.ts"
+import { AgentExecutor, DEFAULT_MODEL_MAP } from "../../skills/executor.ts"
 import { modelClient } from "../../skills/model-client.ts"
 import { type PipelineEnd, runPipeline } from "../../skills/pipeline.ts"
 import { hasWholeReply, taskFailed } from "../../skills/recorded-claim.ts"
@@ -30,7 +24,7 @@ import { livenessOf } from "../../store/process-identity.ts"
 import type { ModelChoice } from "../wiring/provider.ts"
 import { sweepOrphans, tidyUp } from "../wiring/upkeep.ts"
 import type { Wiring } from "../wiring/wire.ts"
-import { type SkillModels, skillModels } from "./models.ts"
+import { executorConfig, type SkillModels, skillModels } from "./models.ts"
 import {
   finishSteps,
   listedRows,
@@ -85,6 +79,8 @@ export function executeTasks(
 class TaskRun {
   private models: Promise<SkillModels> | null = null
   private readonly results: ExecutionResult[] = []
+  /** The exit codes of pipelines of dead processes. */
+  private readonly pipelineExits: ExitCode[] = []
 
   constructor(
     private readonly wiring: Wiring,
@@ -103,7 +99,8 @@ class TaskRun {
       if (isPipeline(this.request.tasks)) return await this.executePipeline(this.request.tasks)
       const tasks = await this.chosen(this.request.tasks)
       const sessionId = tasks.length === 0 ? null : await this.execute(tasks)
-      return { sessionId, results: this.results, exitCode: executionExitCode(this.results.map(codeIn)) }
+      const exits = [...this.pipelineExits, executionExitCode(this.results.map(codeIn))]
+      return { sessionId, results: this.results, exitCode: exits.find(code => code !== 0) ?? 0 }
     } finally {
       ;(await this.models?.catch(() => null))?.[Symbol.dispose]()
     }
@@ -266,7 +263,9 @@ class TaskRun {
           { ...task, status: "pending" },
           {
             ...{ signal, tokensMax, tier: reviewer === director ? "opus" : null },
-            workspace: { claim: ({ id }) => workspace.review(id, reviewer, revisionsMax) },
+            workspace: {
+              claim: ({ id }, stopped) => workspace.review(id, { reviewer, revisionsMax }, stopped),
+            },
           },
         ),
       onResult: result => this.add(result),
@@ -295,7 +294,7 @@ class TaskRun {
     if (state.pipeline !== null) {
       surface.notice(`session ${session.id} was interrupted: resuming its pipeline`)
       await this.lookForModels(true)
-      await this.carryPipeline(session, state.pipeline)
+      this.pipelineExits.push((await this.carryPipeline(session, state.pipeline)).exitCode)
       return
     }
     surface.notice(
@@ -375,21 +374,6 @@ function refusedResult(taskId: string, error: ExecutionError): ExecutionResult {
     ...{ taskId, skill: "", status: "failed", outputPath: null, durationMs: 0, warnings: [], error },
     tokensUsed: { input: 0, output: 0, total: 0 },
   }
-}
-
-function executorConfig({ skills }: Config, modelMap: ExecutorConfig["modelMap"], maxTokens: number | null) {
-  return createDefaultConfig({
-    modelMap,
-    defaultModelTier: skills.default_tier,
-    defaultTimeoutMs: Math.round(skills.timeout_seconds * 1000),
-    defaultMaxTokens: maxTokens ?? skills.max_tokens,
-    maxRetries: skills.retry_count,
-    retryDelayMs: skills.retry_delay_ms,
-    retryJitter: skills.retry_jitter,
-    retryableErrors: skills.retryable,
-    foundationSkill: skills.foundation,
-    strictContext: skills.strict_context,
-  })
 }
 
 function codeIn({ status, error }: ExecutionResult): ExecutionErrorCode | null {

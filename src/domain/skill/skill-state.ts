@@ -50,6 +50,8 @@ export interface TaskStepEnd {
   readonly isSuccess: boolean
   /** Null where it succeeded. */
   readonly error: ExecutionErrorCode | null
+  /** The code of the error and what went wrong. */
+  readonly message: string | null
 }
 
 /** State of a session of the skills lane, folded from its events. */
@@ -140,5 +142,6 @@ function outputsOf({ changes }: NewEvent<typeof ToolCallSettled>["data"]): reado
 function endOf({ success, message }: NewEvent<typeof StepFinished>["data"]): TaskStepEnd {
   // The message begins with the code, because the event has only codes of the error page.
   const code = message?.split(":", 1)[0] ?? ""
-  return { isSuccess: success, error: success ? null : isExecutionErrorCode(code) ? code : "UNKNOWN" }
+  const error = success ? null : isExecutionErrorCode(code) ? code : "UNKNOWN"
+  return { isSuccess: success, error, message }
 }

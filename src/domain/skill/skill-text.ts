@@ -28,6 +28,8 @@ export interface SkillContent extends SkillMeta {
   readonly referenceContents: readonly SkillReference[]
   /** Oddities that do not keep the skill from being used. */
   readonly warnings: readonly string[]
+  /** The reasons why references are not part of the prompt. */
+  readonly leftOut: readonly string[]
 }
 
 export interface SkillMetaReading {

@@ -101,7 +101,10 @@ describe("acode agent pipeline", () => {
       "--script",
       room.script(reply("one"), review("REJECT")),
     ])
-    expect(rejected.exitCode).toBe(50)
+    expect([rejected.exitCode, rejected.stdout]).toEqual([
+      50,
+      expect.stringContaining("was rejected; reviews/"),
+    ])
     const confused = await room.acode([
       "agent",
       "pipeline",

@@ -129,6 +129,9 @@ describe("acode agent run", () => {
     running.kill("SIGINT")
     expect((await running.ended).exitCode).toBe(130)
     expect(room.stored("one").status).toBe("cancelled")
+    expect((await room.acode(["agent", "show", "one"])).stdout).toMatch(
+      /failed, 0 replies.*\n {4}ABORTED: stopped while the model was asked$/m,
+    )
     expect((await room.acode(["agent", "reset", "one"])).exitCode).toBe(2)
     expect((await room.acode(["agent", "reset", "one", "--reason", "again"])).exitCode).toBe(0)
     expect(room.stored("one").status).toBe("pending")

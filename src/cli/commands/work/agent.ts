@@ -262,11 +262,12 @@ export const agentShow = defineCommand({
     if (globals.json) output.json(shown)
     for (const line of taskLines(shown.task, shown.path)) output.line(line)
     for (const { sessionId, startedAt, end, replied } of shown.executions) {
-      const how = end === null ? "open" : end.isSuccess ? "completed" : `failed: ${end.error}`
+      const how = end === null ? "open" : end.isSuccess ? "completed" : "failed"
       const tokens = replied.reduce((sum, { usage: used }) => sum + used.input + used.output, 0)
       output.line(
         `  session ${shortId(sessionId)} ${startedAt}  ${how}, ${counted(replied.length, "reply", "replies")}, ${counted(tokens, "token")}`,
       )
+      if (end !== null && !end.isSuccess) output.line(`    ${oneLine(end.message ?? "UNKNOWN", 600)}`)
     }
     return 0
   },

@@ -61,7 +61,7 @@ export const skillsShow = defineCommand({
     output.line(`${oneLine(skill.name, 80)}`)
     for (const [key, value] of facts)
       if (value !== null) output.line(`  ${oneLine(key, 40).padEnd(13)} ${oneLine(value, 1100)}`)
-    for (const warning of skill.warnings) output.line(`  ⚠ ${oneLine(warning, 300)}`)
+    for (const warning of [...skill.warnings, ...skill.leftOut]) output.line(`  ⚠ ${oneLine(warning, 300)}`)
     output.line()
     output.line(printable(skill.body.trim()))
     return 0
