@@ -86,6 +86,7 @@ async function bareBubblewrap({ wiring, workspace }: Product): Promise<BareBubbl
     writable: [],
     asked: null,
     limits: unlimited,
+    layers: null,
   })
   const [profile, filter] = launch.spawn.extra.filter(entry => typeof entry === "number")
   if (profile === undefined || filter === undefined)

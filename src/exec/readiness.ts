@@ -37,6 +37,7 @@ export async function makeReady(deps: RunnerDeps, execution: Execution): Promise
       // A person's own command is not asked about; what it did with such paths is reported.
       asked: deps.owner === "person" ? null : execution.consented,
       limits: execution.command.resourceLimits,
+      layers: null,
     })
     return { kind: "ready", launch, confined, notice }
   } catch (error) {

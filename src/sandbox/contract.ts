@@ -22,6 +22,18 @@ export interface Confinement {
    */
   readonly asked: readonly string[] | null
   readonly limits: ResourceLimits
+  /** Shows the workspace as an overlay; null binds it, so that what the command writes is there at once. */
+  readonly layers: Layers | null
+}
+
+/**
+ * The directories of an overlay, all absolute. `lower` is never written; what the command changes appears in `upper`.
+ * `work` is empty, and on the file system of `upper`. Several commands must not use the same `upper` at once.
+ */
+export interface Layers {
+  readonly lower: string
+  readonly upper: string
+  readonly work: string
 }
 
 /**

@@ -4,6 +4,7 @@ import { becomeSubreaper } from "../base/libc.ts"
 import { ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ResourceLimits } from "../domain/command.ts"
 import type { Confinement, Launch, ProcessTree, Sandbox } from "./contract.ts"
+import { refuseLayers } from "./layers.ts"
 import { type ControlGroup, type ControlGroups, findControlGroups } from "./process/cgroup.ts"
 import { applyLimits, type LimitsInForce, limitFileSize } from "./process/limits.ts"
 import { descendantsOf, hasVariable } from "./process/proc-tree.ts"
@@ -22,6 +23,7 @@ export function createPlainSandbox(): Sandbox {
   return {
     kind: "none",
     prepare: async confinement => {
+      refuseLayers(confinement, "a command without a sandbox")
       if (isLinux && isFirst) {
         // A shell that replaced itself by acode leaves it background processes, which belong to no command.
         for (const pid of adoptedChildren()) commands.strangers.add(pid)

@@ -41,7 +41,7 @@ function startAcode(mark: string, script: string, hasHosts = false) {
       argv: ["/bin/sh", "-c", ${JSON.stringify(script)}, ${JSON.stringify(mark)}],
       environment: { PATH: "/usr/bin:/bin" },
       workspaceRoot: ${JSON.stringify(room.root)}, cwd: ${JSON.stringify(room.root)},
-      network: "${hasHosts ? "hosts" : "none"}", ${hasHosts ? `connections: ${connections},` : ""} writable: [], asked: null,
+      network: "${hasHosts ? "hosts" : "none"}", ${hasHosts ? `connections: ${connections},` : ""} writable: [], asked: null, layers: null,
       limits: { memoryBytesMax: null, processesMax: null, cpuSecondsMax: null, fileBytesMax: null },
     })
     const child = spawn({ ...launch.spawn, stdin: "null", stdout: "null", stderr: "null" })

@@ -114,6 +114,7 @@ export function confinementOf(
     writable: [],
     asked: null,
     limits: unlimited,
+    layers: null,
     ...changes,
   }
 }

@@ -4,6 +4,7 @@ import { lazily } from "../../base/lazy.ts"
 import type { ResourceLimits } from "../../domain/command.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Confinement, Launch, Sandbox } from "../contract.ts"
+import { refuseLayers } from "../layers.ts"
 import { type ControlGroups, findControlGroups } from "../process/cgroup.ts"
 import { canLimitProcesses, defaultMemoryBytesMax, defaultProcessesMax } from "../process/limits.ts"
 import type { BwrapSettings } from "../settings.ts"
@@ -75,6 +76,8 @@ async function prepare(
   confinement: Confinement,
 ): Promise<Launch> {
   const { workspaceRoot: root } = confinement
+  // Bubblewrap has overlays from 0.11 on, and even then syncs every file that it copies up.
+  refuseLayers(confinement, "bubblewrap")
   refuseUnsafePaths(settings, confinement)
   const maskFile = ensureMaskFile(settings.workDirectory)
   // The class of a name depends on whether a person can be asked about it.

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, write
 import { join } from "node:path"
 import { spawn } from "../../../src/base/spawn.ts"
 import { createBwrapSandbox } from "../../../src/sandbox/bwrap/bwrap.ts"
+import { createPlainSandbox } from "../../../src/sandbox/none.ts"
 import { eventually } from "../../support/eventually.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../../support/requirement.ts"
 import { confinementOf, openRoom, type Room, run, sh } from "../room.ts"
@@ -163,6 +164,15 @@ describeWhere(missingSandbox)("what stays after a confined command", () => {
     chmodSync(hidden, 0o755)
     const prepared = room.sandbox.prepare(confinementOf(room, [hidden]))
     await expect(prepared).rejects.toMatchObject({ report: { code: "ACODE-EXE-011" } })
+    expect(names()).toEqual([".agent"])
+  })
+
+  test("is nothing when an overlay is asked for, which bubblewrap cannot make", async () => {
+    const layers = { lower: room.root, upper: join(room.base, "upper"), work: join(room.base, "work") }
+    for (const sandbox of [room.sandbox, createPlainSandbox()])
+      await expect(sandbox.prepare(confinementOf(room, ["/bin/true"], { layers }))).rejects.toMatchObject({
+        report: { code: "ACODE-EXE-010", message: expect.stringContaining("overlay") },
+      })
     expect(names()).toEqual([".agent"])
   })
 
