@@ -37,7 +37,13 @@ async function openGate() {
   }
   const gate = await wireGate(wiring, log, nobody, () => undefined)
   return {
-    ...{ product, workspace, checkpoints, session, gate, wiring, commits },
+    product,
+    workspace,
+    checkpoints,
+    session,
+    gate,
+    wiring,
+    commits,
     [Symbol.dispose]: () => {
       session.release()
       product[Symbol.dispose]()
@@ -123,6 +129,29 @@ function callOf(tool: string, args: CallRequest["arguments"]): CallRequest {
   }
 }
 
+/** Returns a plan of one task. */
+function planOf(steps: Plan["tasks"][number]["steps"]) {
+  const task = {
+    id: "plan",
+    title: "",
+    description: "",
+    complexity: 1,
+    dependsOn: [],
+    acceptance: [],
+    steps,
+    resources: { read: [], write: [], commands: [], hosts: [] },
+  }
+  const plan: Plan = {
+    planId: "bench",
+    goal: "",
+    intent: "MUTATE",
+    tasks: [task],
+    evidenceReferenced: [],
+    hash: "sha256:0",
+  }
+  return { plan, task }
+}
+
 const stepCount = 1_000
 
 async function growth(): Promise<Figure> {
@@ -138,27 +167,19 @@ async function growth(): Promise<Figure> {
     precondition: "none" as const,
     requiresConfirmation: false,
   }))
-  const task = {
-    ...{ id: "plan", title: "", description: "", complexity: 1, dependsOn: [], acceptance: [], steps },
-    resources: { read: [], write: [], commands: [], hosts: [] },
-  }
-  const plan: Plan = {
-    ...{
-      planId: "bench",
-      goal: "",
-      intent: "MUTATE",
-      tasks: [task],
-      evidenceReferenced: [],
-      hash: "sha256:0",
-    },
-  }
+  const { plan, task } = planOf(steps)
   const samples: number[] = []
   let began = 0
   const { session: log, gate, workspace, wiring } = room
   await runPlan(
     {
-      ...{ log, gate, workspace, code: codeTools(wiring).code, whyRevoked: () => null },
-      ...{ clock: wiring.clock, faults: wiring.faults },
+      log,
+      gate,
+      workspace,
+      code: codeTools(wiring).code,
+      whyRevoked: () => null,
+      clock: wiring.clock,
+      faults: wiring.faults,
     },
     { plan, steps: steps.map((step, index) => ({ task, step, index })), grant: emptyGrant },
     {

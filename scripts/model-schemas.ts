@@ -30,7 +30,9 @@ export function toolTraitsText(): string {
     ({ name, kind, aliases, actions, needsIndex, variants }): [string, ToolTraits] => [
       name,
       {
-        ...{ kind, aliases, actions },
+        kind,
+        aliases,
+        actions,
         ...(needsIndex === undefined ? {} : { needsIndex }),
         ...(variants === undefined ? {} : { variants }),
       },

@@ -19,11 +19,18 @@ try {
 
 function emit(): void {
   const compilerOptions = {
-    ...{ noCheck: true, declaration: true, emitDeclarationOnly: true, noEmit: false },
-    ...{ rootDir: join(root, "src"), outDir: work, typeRoots: [join(root, "node_modules/@types")] },
+    noCheck: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    noEmit: false,
+    rootDir: join(root, "src"),
+    outDir: work,
+    typeRoots: [join(root, "node_modules/@types")],
   }
   const settings = {
-    ...{ extends: join(root, "tsconfig.json"), compilerOptions, include: [] },
+    extends: join(root, "tsconfig.json"),
+    compilerOptions,
+    include: [],
     files: [join(root, "src/library.ts")],
   }
   writeFileSync(join(work, "tsconfig.json"), JSON.stringify(settings))

@@ -88,7 +88,11 @@ async function listing(): Promise<Figure[]> {
   const list = async () => {
     const { root: cwd, environment: env } = workspace
     const child = Bun.spawn([builtProgram, "agent", "list"], {
-      ...{ cwd, env: { ...env }, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
+      cwd,
+      env: { ...env },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
     })
     if ((await child.exited) !== 0) throw new Error(`agent list exits ${child.exitCode}`)
   }
@@ -122,7 +126,9 @@ async function run(
   const program = join(import.meta.dirname, "skills-program.ts")
   const children = Array.from({ length: processes }, () =>
     Bun.spawn([process.execPath, program, root, String(tasks), verb], {
-      ...{ cwd: root, env: { ...environment }, stdin: "pipe" },
+      cwd: root,
+      env: { ...environment },
+      stdin: "pipe",
     }),
   )
   const outputs = children.map(({ stdout }) => stdout.pipeThrough(new TextDecoderStream()).getReader())

@@ -252,7 +252,10 @@ function nothingToAudit(anchored: readonly string[]): AuditReport {
   }))
   return {
     ok: problems.length === 0,
-    ...{ events: 0, streams: 0, anchoredPosition: null, accepted: [] },
+    events: 0,
+    streams: 0,
+    anchoredPosition: null,
+    accepted: [],
     problems,
   }
 }

@@ -66,9 +66,15 @@ export function readShown(typed: string): string {
 }
 
 const letters: Readonly<Record<string, string>> = {
-  ...{ "\u0007": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\u000b": "\\v", "\f": "\\f", "\r": "\\r" },
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\u000b": "\\v",
+  "\f": "\\f",
+  "\r": "\\r",
 }
-const byLetter = new Map(Object.entries(letters).map(([sign, written]) => [written.slice(1), sign]))
+const byLetter = new Map(Object.entries(letters).map(([character, written]) => [written.slice(1), character]))
 
 /** Matches layout, control characters, invisible characters and lone surrogates. */
 const unusual = new RegExp(`[\\t\\n]|${unsafeForTerminal.source}|\\p{Cs}`, "gu")

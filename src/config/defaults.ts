@@ -74,7 +74,10 @@ export const defaultConfig = {
     prices: { input: null, output: null },
   },
   models: {
-    ...{ planner: null, executor: null, verifier: null, reviewer: null },
+    planner: null,
+    executor: null,
+    verifier: null,
+    reviewer: null,
     tiers: { opus: null, sonnet: null, haiku: null },
   },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },

@@ -142,7 +142,9 @@ export function toPipelineLimits({ orchestration, executor, model }: Config): Pi
     stepRetriesMax: orchestration.step_retry_limit,
     modelRetriesMax: model.retry_count,
     stageRetriesMax: {
-      ...{ planner: retries, executor: retries, verifier: retries },
+      planner: retries,
+      executor: retries,
+      verifier: retries,
       reviewer: Math.min(retries, reviewerRetriesMax),
     },
     stageTimeoutMs: {

@@ -89,8 +89,15 @@ export type PipelineSettings = z.infer<ReturnType<typeof PipelineSettings>>
 
 /** The settings of a session without flags, except its limits. */
 export const plainSettings: Omit<PipelineSettings, "limits"> = Object.freeze({
-  ...{ model: null, mode: "local-only", selection: null, yes: null, contextFiles: [] },
-  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
+  model: null,
+  mode: "local-only",
+  selection: null,
+  yes: null,
+  contextFiles: [],
+  planOnly: false,
+  approvePlan: false,
+  skipVerify: false,
+  requireReviewApproval: false,
 })
 
 /** The upper limit of cycles, whatever is configured. */

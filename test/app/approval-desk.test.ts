@@ -199,7 +199,10 @@ describe("a request that nobody answers", () => {
     const { prompt, state } = silentPrompt()
     const { repeat, tick } = hand()
     const { parts, notices } = deskParts(place.store, {
-      ...{ prompt, repeat, clock: place.clock, timeoutMs: 60_000 },
+      prompt,
+      repeat,
+      clock: place.clock,
+      timeoutMs: 60_000,
     })
     const waiting = approvalDesk(parts).ask(place.request, null)
     place.clock.jump(3_600_000)

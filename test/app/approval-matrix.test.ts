@@ -49,8 +49,12 @@ test("policy decides as the table says, for every scope, every value and with or
 function decided({ effects }: Action, { scope, policy, isConfined: confined }: Circumstances): string {
   const placed = effects.map(effect => (effect.kind === "execute" ? { ...effect, confined } : effect))
   const defaults: CategoryDefaults = {
-    ...{ FILE_READ: policy, FILE_WRITE: policy, FILE_DELETE: policy, DIRECTORY_CREATE: policy },
-    ...{ TERMINAL_COMMAND: policy, EXTERNAL_REQUEST: policy },
+    FILE_READ: policy,
+    FILE_WRITE: policy,
+    FILE_DELETE: policy,
+    DIRECTORY_CREATE: policy,
+    TERMINAL_COMMAND: policy,
+    EXTERNAL_REQUEST: policy,
   }
   return decideOn(placed satisfies readonly Effect[], {
     ...(scope === "" ? {} : { yes: scope }),
@@ -64,7 +68,8 @@ describe.each(scopes.map((scope, index) => [scope === "" ? "no scope" : scope, s
   "with %s",
   (_name, scope, index) => {
     const at = (offset: number): Circumstances => ({
-      ...{ scope, isConfined },
+      scope,
+      isConfined,
       policy: policies[(index + offset) % policies.length] ?? "prompt",
     })
     const nobody = (offset: number) => whenNobody[(Math.floor(index / 4) + offset) % 2] ?? "deny"
@@ -185,7 +190,8 @@ function roomFor(policy: Policy, unanswered: "deny" | "rest"): MatrixRoom {
     resume: scope =>
       drive(scope, (service, surface) => {
         const change = (settings: PipelineSettings) => ({
-          ...{ ...settings, planOnly: false },
+          ...settings,
+          planOnly: false,
           yes: scope ?? settings.yes,
         })
         return service.resume(sessionId, { change, skipsFailed: false }, surface)
@@ -209,8 +215,14 @@ async function runPlan(
     const { plan } = runnableOf(planText(called, "p"))
     await service.approvePlan(plan, 3_600_000, () => undefined)
     const { step_results } = await service.runPlan({
-      ...{ plan, where: "plan.json", approvalId: null, watcher: {}, isInteractive: false },
-      ...{ signal: new AbortController().signal, prompt: async () => null, notice: () => undefined },
+      plan,
+      where: "plan.json",
+      approvalId: null,
+      watcher: {},
+      isInteractive: false,
+      signal: new AbortController().signal,
+      prompt: async () => null,
+      notice: () => undefined,
     })
     return step_results.map(({ error_code }) => outcomeByCode.get(error_code) ?? `${error_code}`)
   } finally {

@@ -58,7 +58,9 @@ describe("a host of a plan", () => {
       expect(planTools.hostProblem?.(entry)).not.toBeNull()
     const plan = (hosts: readonly string[]) =>
       JSON.stringify({
-        ...{ plan_id: "p", goal: "g", intent: "MUTATE" },
+        plan_id: "p",
+        goal: "g",
+        intent: "MUTATE",
         tasks: [
           { id: "t", resources: { hosts }, steps: [{ id: "s", action: "RUN_COMMAND", description: "d" }] },
         ],

@@ -107,10 +107,20 @@ describe("the package", () => {
     ]
     writeFileSync(join(project, "client.ts"), client.join("\n"))
     const compilerOptions = {
-      ...{ target: "ESNext", lib: ["ESNext"], module: "Preserve", moduleDetection: "force" },
-      ...{ noEmit: true, strict: true, skipLibCheck: true, erasableSyntaxOnly: true, listFiles: true },
-      ...{ noPropertyAccessFromIndexSignature: true, noUnusedLocals: true, verbatimModuleSyntax: true },
-      ...{ types: ["bun"], typeRoots: [join(repositoryRoot, "node_modules/@types")] },
+      target: "ESNext",
+      lib: ["ESNext"],
+      module: "Preserve",
+      moduleDetection: "force",
+      noEmit: true,
+      strict: true,
+      skipLibCheck: true,
+      erasableSyntaxOnly: true,
+      listFiles: true,
+      noPropertyAccessFromIndexSignature: true,
+      noUnusedLocals: true,
+      verbatimModuleSyntax: true,
+      types: ["bun"],
+      typeRoots: [join(repositoryRoot, "node_modules/@types")],
     }
     const settings = { compilerOptions, files: ["example.ts", "client.ts"] }
     writeFileSync(join(project, "tsconfig.json"), JSON.stringify(settings))

@@ -97,7 +97,10 @@ describe("what a session changed", () => {
   test("is told in few lines, with names that a terminal cannot act on", () => {
     const files = Array.from({ length: 40 }, (_, index) => ({
       path: index === 0 ? "\u001b[31mred\nname" : `file ${index}`,
-      ...{ change: "modified" as const, added: 1, removed: 2, note: null },
+      change: "modified" as const,
+      added: 1,
+      removed: 2,
+      note: null,
     }))
     const lines = diffStatLines({ files, total: { files: 40, added: 40, removed: 80, uncounted: 0 } })
     expect(lines).toHaveLength(12)

@@ -11,8 +11,11 @@ import {
 import { replied, resumed, settingsOf, started } from "../support/pipeline/pipeline-events.ts"
 
 const recordedCall = {
-  ...{ at: "2026-01-02T03:04:05.678Z", method: "GET", url: "https://models.example/v1/models" },
-  ...{ status: 200, failure: null },
+  at: "2026-01-02T03:04:05.678Z",
+  method: "GET",
+  url: "https://models.example/v1/models",
+  status: 200,
+  failure: null,
 }
 
 describe.each([
@@ -35,7 +38,11 @@ describe.each([
 
 const url = "https://models.example/v1/models"
 const call = (more: Partial<ExternalCall> = {}): ExternalCall => ({
-  ...{ at: "2026-01-02T03:04:05.678Z", method: "GET", url, status: 200, failure: null },
+  at: "2026-01-02T03:04:05.678Z",
+  method: "GET",
+  url,
+  status: 200,
+  failure: null,
   ...more,
 })
 

@@ -4,11 +4,20 @@ import { ModelSelection, PipelineSettings } from "../../src/domain/pipeline-sett
 import { settingsOf } from "../support/pipeline/pipeline-events.ts"
 
 const stageModel = {
-  ...{ name: "m", rung: "native", editFormat: "whole", windowTokens: 8_192, outputTokensMax: 1_024 },
+  name: "m",
+  rung: "native",
+  editFormat: "whole",
+  windowTokens: 8_192,
+  outputTokensMax: 1_024,
 }
 const selection = {
-  ...{ protocol: "ollama", endpoint: "http://127.0.0.1:11434", consentBy: null },
-  ...{ planner: stageModel, executor: stageModel, verifier: stageModel, reviewer: stageModel },
+  protocol: "ollama",
+  endpoint: "http://127.0.0.1:11434",
+  consentBy: null,
+  planner: stageModel,
+  executor: stageModel,
+  verifier: stageModel,
+  reviewer: stageModel,
 }
 const isRecorded = (change: object) => ModelSelection().safeParse({ ...selection, ...change }).success
 

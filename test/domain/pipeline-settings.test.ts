@@ -34,8 +34,13 @@ describe("what a request may hold", () => {
   const selectionOf = (windowTokens: number, outputTokensMax: number) => {
     const each = { ...model, windowTokens, outputTokensMax }
     return {
-      ...{ protocol: "ollama" as const, endpoint: "http://127.0.0.1:11434", consentBy: null },
-      ...{ planner: each, executor: each, verifier: each, reviewer: each },
+      protocol: "ollama" as const,
+      endpoint: "http://127.0.0.1:11434",
+      consentBy: null,
+      planner: each,
+      executor: each,
+      verifier: each,
+      reviewer: each,
     }
   }
   const max = (windowTokens: number, outputTokensMax: number, contextTokensMax: number | null = null) =>

@@ -74,7 +74,9 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("acode exec with a list 
     expect(record.result).toMatchObject({
       stdout: "listed",
       sandbox: {
-        ...{ kind: "bwrap", network: "hosts", hosts: [local(listed)] },
+        kind: "bwrap",
+        network: "hosts",
+        hosts: [local(listed)],
         connections: {
           listed: [
             { host: "localhost", port: listed.port, decision: "allowed", address: "127.0.0.1", count: 1 },
@@ -177,7 +179,9 @@ test("a command is not run with a list of hosts where nothing could hold it to t
   )
   expect(run.exitCode).toBe(125)
   expect(JSON.parse(run.stdout).result).toMatchObject({
-    ...{ ending: "notStarted", exitCode: null, error: { code: "ACODE-EXE-010" } },
+    ending: "notStarted",
+    exitCode: null,
+    error: { code: "ACODE-EXE-010" },
     sandbox: { kind: "none", network: "hosts", hosts: ["a.test"] },
   })
   expect(existsSync(join(workspace.root, "ran"))).toBe(false)
@@ -257,7 +261,9 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("a plan with hosts", () 
     }),
   ]
   const plan = (hosts: readonly string[]) => ({
-    ...{ plan_id: "p", goal: "fetch", intent: "MUTATE" },
+    plan_id: "p",
+    goal: "fetch",
+    intent: "MUTATE",
     tasks: [{ id: "t1", resources: { hosts }, steps: steps() }],
   })
   const write = (value: object) => {
@@ -353,7 +359,8 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("a plan with hosts", () 
       error: { message: expect.stringContaining("no user can approve") },
     })
     expect(goes.data("approval.requested").at(-1)).toMatchObject({
-      ...{ category: "EXTERNAL_REQUEST", level: 3 },
+      category: "EXTERNAL_REQUEST",
+      level: 3,
       reach: expect.stringContaining(`network: ${local(listed)}, more.test;`),
     })
     expect(listed.paths).toEqual(["/"])

@@ -61,7 +61,10 @@ for (const [columns, rows, generated] of [
       expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
       using terminal = openTerminal({
         argv: [acodeProgram(), "plan", "run", room.planFile],
-        ...{ cwd: room.workspace.root, env: room.workspace.environment, columns, rows },
+        cwd: room.workspace.root,
+        env: room.workspace.environment,
+        columns,
+        rows,
       })
       const shown: (readonly string[])[] = []
       const first = (await terminal.see(/approval /)).replace(/\n {2}┊ /g, "")
@@ -136,7 +139,10 @@ describe("plan approve", () => {
     room.plan(asScript)
     using terminal = openTerminal({
       argv: [acodeProgram(), "plan", "approve", room.planFile],
-      ...{ cwd: room.workspace.root, env: room.workspace.environment, columns: 80, rows: 24 },
+      cwd: room.workspace.root,
+      env: room.workspace.environment,
+      columns: 80,
+      rows: 24,
     })
     expect(await terminal.exitStatus()).toBe(0)
     const screen = terminal.screen().replaceAll("\n  ┊ ", "")

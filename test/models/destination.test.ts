@@ -11,7 +11,9 @@ import { failureOf } from "../app/config-fixture.ts"
 const local = "http://127.0.0.1:11434"
 const elsewhere = "https://models.example.com"
 const nothing: DestinationSettings = {
-  ...{ mode: "local-only", namedProvider: null, variables: {} },
+  mode: "local-only",
+  namedProvider: null,
+  variables: {},
   configured: { provider: "auto", endpoint: null },
 }
 

@@ -14,8 +14,13 @@ const signal = AbortSignal.timeout(20_000)
 test("an airgapped session sends nothing to an endpoint that is not the configured one", async () => {
   await using fake = await startModelServer({ protocol: "ollama", answer: () => says("hi") })
   const selection: ModelSelection = {
-    ...{ protocol: "ollama", endpoint: fake.endpoint, consentBy: null },
-    ...{ planner: fakeModel, executor: fakeModel, verifier: fakeModel, reviewer: fakeModel },
+    protocol: "ollama",
+    endpoint: fake.endpoint,
+    consentBy: null,
+    planner: fakeModel,
+    executor: fakeModel,
+    verifier: fakeModel,
+    reviewer: fakeModel,
   }
   const asked = async (endpoint: string | null) => {
     const config = configWith({ endpoint })

@@ -20,7 +20,11 @@ beforeEach(() => {
 afterEach(() => temp[Symbol.dispose]())
 
 const model = (name: string, more: Partial<FakeModel> = {}): FakeModel => ({
-  ...{ name, trainedTokens: 131_072, loadedTokens: null, parameters: "8.0B", tools: true },
+  name,
+  trainedTokens: 131_072,
+  loadedTokens: null,
+  parameters: "8.0B",
+  tools: true,
   ...more,
 })
 
@@ -43,8 +47,11 @@ describe("the models of a session", () => {
     const { planner, executor, verifier, reviewer, ...server } = selection
     expect(server).toEqual({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
     expect(planner).toEqual({
-      ...{ name: "fake", rung: "native", editFormat: "replace" },
-      ...{ windowTokens: 16_384, outputTokensMax: 4096 },
+      name: "fake",
+      rung: "native",
+      editFormat: "replace",
+      windowTokens: 16_384,
+      outputTokensMax: 4096,
     })
     expect([executor, verifier, reviewer]).toEqual([planner, planner, planner])
     expect(room.notices.map(notice => notice.split(":")[0])).toEqual([
@@ -179,7 +186,10 @@ describe("the models of a session", () => {
 
 describe("the window", () => {
   const parameters = (context_window: number | null, max_tokens = 4096) => ({
-    ...{ context_window, max_tokens, temperature: null, top_p: null },
+    context_window,
+    max_tokens,
+    temperature: null,
+    top_p: null,
   })
 
   test("is what is configured, where the server can be told", async () => {

@@ -53,7 +53,11 @@ describe("the server of a session", () => {
 
   test("is not one without a model to talk to where another one has one", async () => {
     const named = (name: string) => ({
-      ...{ name, trainedTokens: 8192, loadedTokens: null, parameters: "1.0B", tools: true },
+      name,
+      trainedTokens: 8192,
+      loadedTokens: null,
+      parameters: "1.0B",
+      tools: true,
     })
     for (const models of [[], [named("nomic-embed-text:latest")]]) {
       await using ollama = await serving("ollama", { models })
@@ -94,7 +98,8 @@ describe("the server of a session", () => {
   test("that still loads its model is there, and to be asked again in a moment", async () => {
     const answers = (status: number, message: string) =>
       Bun.serve({
-        ...{ port: 0, hostname: "127.0.0.1" },
+        port: 0,
+        hostname: "127.0.0.1",
         fetch: () =>
           Response.json({ error: { code: status, message, type: "unavailable_error" } }, { status }),
       })
@@ -106,7 +111,9 @@ describe("the server of a session", () => {
       findServer(modelRoomWith(configWith(), {}, usual), wishFor())
     const usual = usualAt(endpoint, "openai", "llama.cpp")
     const told: FailureReport = {
-      ...{ kind: "unavailable" as const, code: "ACODE-MODEL-001", where: endpoint },
+      kind: "unavailable" as const,
+      code: "ACODE-MODEL-001",
+      where: endpoint,
       message: "the model server answered 503: Loading model",
       hint: "the server is there, and busy or still loading its model; try again in a moment",
     }
@@ -136,7 +143,9 @@ describe("the server of a session", () => {
   test("that is named and does not answer is reported with its place", async () => {
     const room = modelRoomWith(configWith({ endpoint: nowhere, provider: "openai" }))
     expect(await failureOf(() => findServer(room, wishFor()))).toMatchObject({
-      ...{ kind: "unavailable", code: "ACODE-MODEL-001", where: nowhere },
+      kind: "unavailable",
+      code: "ACODE-MODEL-001",
+      where: nowhere,
     })
   })
 
@@ -166,7 +175,8 @@ describe("the server of a session", () => {
 
   test("that has no list may be used nevertheless", async () => {
     using bare = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
+      port: 0,
+      hostname: "127.0.0.1",
       fetch: () => Response.json({ error: { message: "no such path" } }, { status: 404 }),
     })
     const endpoint = `http://127.0.0.1:${bare.port}`
@@ -210,7 +220,9 @@ describe("a server elsewhere", () => {
     expect(egressOf("burst", null, "https://a.example", "ann").consented).toBe("https://a.example")
     expect(egressOf("burst", null, "https://a.example", null).consented).toBeNull()
     expect(egressOf("airgapped", "unix:/run/x", "unix:/run/y", null)).toEqual({
-      ...{ mode: "airgapped", configured: "unix:/run/x", consented: null },
+      mode: "airgapped",
+      configured: "unix:/run/x",
+      consented: null,
     })
   })
 })

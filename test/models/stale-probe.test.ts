@@ -18,7 +18,11 @@ test.each(["ollama", "openai"] as const)(
   "what is forgotten about a model of %s is found out again, and nothing about the others",
   async protocol => {
     const models = ["a", "b"].map(name => ({
-      ...{ name, trainedTokens: 32_768, loadedTokens: null, parameters: "8.0B", tools: true },
+      name,
+      trainedTokens: 32_768,
+      loadedTokens: null,
+      parameters: "8.0B",
+      tools: true,
     }))
     const answer = (received: Parameters<typeof probeAnswer>[0]) => probeAnswer(received) ?? says("hi")
     await using fake = await startModelServer({ protocol, models, answer, flavour: "llamacpp" })

@@ -45,7 +45,10 @@ describe("in an airgapped session", () => {
     const rules = rulesOf({ name: "mine", operation: "external_request", pattern: "*", policy: "auto" })
     for (const effect of [connect, withNetwork, unconfined])
       expect(decideOn([effect], { options, rules, yes: "all", grant: { exact: [effect] } })).toMatchObject({
-        ...{ decision: "deny", level: 4, category: "EXTERNAL_REQUEST", rule: "mode.airgapped" },
+        decision: "deny",
+        level: 4,
+        category: "EXTERNAL_REQUEST",
+        rule: "mode.airgapped",
         reason: expect.stringContaining("airgapped"),
       })
   })

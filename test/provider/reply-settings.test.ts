@@ -5,8 +5,14 @@ import { requestOf } from "./provider-kit.ts"
 
 const limits = { connectMs: 1, firstByteMs: 300, betweenMs: 60, wholeMs: 1_000 }
 const settings: ModelSettings = {
-  ...{ model: "m", windowTokens: 8_192, outputTokensMax: 2_048, temperature: null, topP: null },
-  ...{ keepAlive: "30m", streams: true, limits },
+  model: "m",
+  windowTokens: 8_192,
+  outputTokensMax: 2_048,
+  temperature: null,
+  topP: null,
+  keepAlive: "30m",
+  streams: true,
+  limits,
 }
 
 describe("how a model is asked for one reply", () => {

@@ -3,7 +3,8 @@ import type { ModelMessage } from "../../src/provider/contract.ts"
 import { withAcceptedIds } from "../../src/provider/template-messages.ts"
 
 const calling = (...ids: readonly string[]): ModelMessage => ({
-  ...{ role: "assistant", text: "" },
+  role: "assistant",
+  text: "",
   calls: ids.map(id => ({ id, tool: "read", arguments: {} })),
 })
 const result = (callId: string): ModelMessage => ({ role: "tool", callId, text: "done" })

@@ -7,11 +7,14 @@ const asks: ModelMessage = { role: "user", text: "do it" }
 /** An id that all templates take. */
 const idOf = (letter: string) => letter.repeat(9)
 const calls = (ids: readonly string[], text = ""): ModelMessage => ({
-  ...{ role: "assistant", text },
+  role: "assistant",
+  text,
   calls: ids.map(id => ({ id: idOf(id), tool: "read", arguments: {} })),
 })
 const result = (id: string, text = `result ${id}`): ModelMessage => ({
-  ...{ role: "tool", callId: idOf(id), text },
+  role: "tool",
+  callId: idOf(id),
+  text,
 })
 const answers = (text: string): ModelMessage => ({ role: "assistant", text, calls: [] })
 

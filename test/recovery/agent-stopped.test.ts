@@ -79,7 +79,8 @@ class ImpatientWiring extends Wiring {
 
 async function impatientResume({ workspace, scriptFile }: AgentWorkspace, session: string) {
   using wiring = new ImpatientWiring({
-    ...{ environment: readEnvironment(workspace.environment), configFile: undefined },
+    environment: readEnvironment(workspace.environment),
+    configFile: undefined,
     workspace: workspace.root,
   })
   return await failureOf(() =>

@@ -104,7 +104,9 @@ describe("an audit", () => {
     const store = fixture.open()
     runOne(store)
     expect(store.verify("exe_nobody")).toMatchObject({
-      ...{ ok: false, events: 0, streams: 0 },
+      ok: false,
+      events: 0,
+      streams: 0,
       problems: [{ stream: "exe_nobody", what: "no event mentions it" }],
     })
   })

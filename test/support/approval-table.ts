@@ -150,7 +150,9 @@ function command(
 ): Action {
   const args = network === "none" ? { argv } : { argv, network }
   return {
-    ...{ name, key, call: ["run_command", args] },
+    name,
+    key,
+    call: ["run_command", args],
     effects: [{ kind: "execute", run: { argv }, cwd: ".", network, confined: true }],
   }
 }

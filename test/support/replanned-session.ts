@@ -91,7 +91,11 @@ export async function unadmittedRuns(choice: SessionChoice): Promise<readonly st
     if (rest.exitCode !== 10 || waiting.length === 0) break
     for (const asked of waiting)
       room.store.approvals.answer({
-        ...{ approvalId: asked.id, answer: ask(asked), by: "grace", via: "command", reason: null },
+        approvalId: asked.id,
+        answer: ask(asked),
+        by: "grace",
+        via: "command",
+        reason: null,
       })
   }
   return [...unadmitted, ...admitted.without(ledger())]
@@ -201,14 +205,18 @@ const nothing = { text: "", calls: [], problems: [], usage: { input: 0, output: 
 function planText({ criteria, resources, steps, isOpenFirst }: PlanChoice, version: number) {
   const free = open(`open${version}`, "GENERATE_CODE")
   const written = steps.map(({ id, run, isConfirmed }) => ({
-    ...{ id, tool: "run_command", arguments: run },
+    id,
+    tool: "run_command",
+    arguments: run,
     ...(isConfirmed ? { requires_confirmation: true } : {}),
   }))
   return reply.plan({
     write: ["made.txt"],
     commands: resources,
     acceptance: criteria.map(({ argv, exit }, index) => ({
-      ...{ id: `a${index}`, kind: "command", command: argv },
+      id: `a${index}`,
+      kind: "command",
+      command: argv,
       expect_exit: exit,
     })),
     steps: isOpenFirst ? [free, ...written] : [...written, free],

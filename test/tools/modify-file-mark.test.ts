@@ -19,7 +19,10 @@ afterEach(() => t[Symbol.dispose]())
 function git(directory: string, args: readonly string[], input = ""): string {
   const isolated = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" }
   const run = spawnSync("git", ["-c", "core.autocrlf=false", ...args], {
-    ...{ cwd: directory, input, encoding: "utf8", maxBuffer: 1e8 },
+    cwd: directory,
+    input,
+    encoding: "utf8",
+    maxBuffer: 1e8,
     env: { ...process.env, ...isolated },
   })
   if (run.status !== 0) throw new Error(`git ${args.join(" ")}: ${run.stderr}`)

@@ -55,7 +55,11 @@ export async function openDemo(
     })
     const { values } = await service.config()
     return {
-      ...{ root, goal: sampleGoal, scriptFile, testCommand, service },
+      root,
+      goal: sampleGoal,
+      scriptFile,
+      testCommand,
+      service,
       settings: { ...plainSettings, yes: "plan", limits: toPipelineLimits(values) },
       sandbox: { isThere: await hasSandbox(values, root), hint: probe.hint },
       [Symbol.asyncDispose]: async () => {

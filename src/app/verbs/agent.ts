@@ -123,7 +123,12 @@ async function start(
       newEvent(SessionStarted, {
         lane: "agent",
         goal: (await wiring.redactor([])).redactText(goal),
-        ...{ planId: null, planHash: null, approvalId: null, plan: null, stepCount: 0, policyVersion },
+        planId: null,
+        planHash: null,
+        approvalId: null,
+        plan: null,
+        stepCount: 0,
+        policyVersion,
         agent: chosen,
         treeDigest: (await workspace.tree()).digest,
         outputs: [...wiring.ownOutputs],

@@ -38,7 +38,9 @@ export async function endCancelled(
       code: "ACODE-ORCH-007",
       unverified: true,
       treeDigest: digest,
-      ...{ wallMs: 0, toolMs: 0, waitMs: 0 },
+      wallMs: 0,
+      toolMs: 0,
+      waitMs: 0,
     }),
   ])
 }

@@ -57,7 +57,8 @@ function list(wiring: Wiring, request: ModelCheckRequest): Promise<ModelListing>
     const { server, models } = found
     const chosen = chosenOrNull(found, context)
     return {
-      ...{ endpoint: server.endpoint, protocol: server.protocol },
+      endpoint: server.endpoint,
+      protocol: server.protocol,
       models: (models ?? []).map(model => ({ ...model, isChosen: model.name === chosen })),
     }
   })

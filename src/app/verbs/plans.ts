@@ -211,16 +211,14 @@ function deskOf(
   }: Pick<PlanRunRequest, "isInteractive" | "prompt" | "notice"> & { readonly timeoutMs: number | null },
 ): ApprovalDesk {
   return approvalDesk({
-    ...{
-      sessionId,
-      approvals,
-      isInteractive,
-      prompt,
-      notice,
-      by: userName(),
-      clock: wiring.clock,
-      timeoutMs,
-    },
+    sessionId,
+    approvals,
+    isInteractive,
+    prompt,
+    notice,
+    by: userName(),
+    clock: wiring.clock,
+    timeoutMs,
     // A plan run is never resumed, so the answer to an open question would never be used.
     whenNobody: "deny",
   })
@@ -253,7 +251,8 @@ async function start(
       agent: null,
       treeDigest: (await workspace.tree()).digest,
       outputs: [...wiring.ownOutputs],
-      ...{ worktreeId, repoSha },
+      worktreeId,
+      repoSha,
       owner: processIdentity(),
     }),
   ])

@@ -65,8 +65,7 @@ export async function wireAgent(
   const redactor = await wiring.redactor([])
   const { policyVersion } = await wiring.policy()
   const { clock, faults } = wiring
-  const { artifacts, executions } = store
-  const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
+  const session = openLiveSession(driven, store.log, contentsOf(store.artifacts), surface.onEvent, known)
   const { sessionId } = driven
   const desk = deskFor(store, surface, { sessionId, clock, ...toApprovalSettings(values) })
   checkContextGlobs(workspace, settings, known?.settings, surface.notice)
@@ -74,15 +73,22 @@ export async function wireAgent(
   const model = await wireProvider({
     choice: surface.model,
     selected: selectedModels(wiring, settings, values, calls),
-    ...{ isResumed, root: wiring.root.path },
+    isResumed,
+    root: wiring.root.path,
     redactText: text => redactor.redactText(text),
   })
   // As part of the tree it would make each verification stale, and requests of a replay differ from the recorded ones.
   if (model.recordingFile !== null) wiring.ownOutputs.add(model.recordingFile)
   const parts: AgentParts = {
-    ...{ session, workspace, checkpoints, artifacts, executions },
-    laterWrites: laterWritesOf(store, driven.sessionId),
-    ...{ desk, policyVersion, redactor, clock, faults },
+    session,
+    workspace,
+    checkpoints,
+    ...storeParts(store, sessionId),
+    desk,
+    policyVersion,
+    redactor,
+    clock,
+    faults,
     gate: gateWhenNeeded(() => wireGate(wiring, session, desk, surface.notice)),
     ask: askWith(wiring, model, surface),
     externalCalls: calls.take,
@@ -90,18 +96,12 @@ export async function wireAgent(
       planTools: { ...planTools, citationProblem: cited => citationProblem(store.evidence, cited) },
       toolDescriptions,
     }),
-    answerTo: id => answerIn(store, id),
-    acceptsPlan: plan => {
-      if (!surface.acceptsPlans) return "no"
-      return opensNetworkOf(wiring.yes, plan) ? "yes" : "notItsNetwork"
-    },
+    acceptsPlan: plan => acceptanceOf(plan, wiring, surface),
     isConfined: () => wiring.hasSandbox(),
-    fingerprint: store.fingerprint,
     ...codeParts(wiring, values),
     changes: textChanges,
     skills: await usableSkills(wiring),
     project: projectOf(toProjectCommands(values), workspace),
-    control: controlsFrom(store, driven.sessionId),
     endExecution: async id => void (await endTagged(id)),
     jitter: Math.random,
     wait: timerWait,
@@ -111,6 +111,28 @@ export async function wireAgent(
     parts,
     begin: events => void session.append(events),
     [Symbol.asyncDispose]: async () => model[Symbol.dispose](),
+  }
+}
+
+/** Returns whether the caller accepts plans without a question, and accepts this one. */
+function acceptanceOf(
+  plan: Parameters<AgentParts["acceptsPlan"]>[0],
+  wiring: Wiring,
+  { acceptsPlans }: AgentSurface,
+): ReturnType<AgentParts["acceptsPlan"]> {
+  if (!acceptsPlans) return "no"
+  return opensNetworkOf(wiring.yes, plan) ? "yes" : "notItsNetwork"
+}
+
+/** Returns what a session reads from the store and leaves in it, beside its events. */
+function storeParts(store: Store, sessionId: string) {
+  return {
+    artifacts: store.artifacts,
+    executions: store.executions,
+    fingerprint: store.fingerprint,
+    laterWrites: laterWritesOf(store, sessionId),
+    answerTo: (id: string) => answerIn(store, id),
+    control: controlsFrom(store, sessionId),
   }
 }
 
@@ -176,8 +198,15 @@ function deskFor(
 ): ApprovalDesk {
   const { nonInteractive: whenNobody, timeoutMs, sessionId, clock } = settings
   return approvalDesk({
-    ...{ sessionId, approvals, isInteractive, prompt, notice, by: userName(), clock },
-    ...{ whenNobody, timeoutMs },
+    sessionId,
+    approvals,
+    isInteractive,
+    prompt,
+    notice,
+    by: userName(),
+    clock,
+    whenNobody,
+    timeoutMs,
   })
 }
 

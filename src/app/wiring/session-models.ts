@@ -105,7 +105,8 @@ async function wanted(
   // Loaded only here: it imports the transport.
   const { askForServer } = await import("../../models/server.ts")
   const { found } = await askForServer(context, {
-    ...{ mode: settings.mode, model },
+    mode: settings.mode,
+    model,
     consentsNow: settings.mode === "burst" && isTyped ? userName() : null,
     consented: consentOf(before),
   })
@@ -138,7 +139,10 @@ export async function modelContext(
   const { environment } = wiring.request
   const { values: config } = await wiring.config()
   return {
-    ...{ config, environment, notice, signal },
+    config,
+    environment,
+    notice,
+    signal,
     externalCalls: externalCallLog(wiring.clock),
     usualServers: wiring.request.usualServers ?? usualServers,
   }

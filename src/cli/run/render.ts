@@ -235,7 +235,10 @@ function endLines(
   const mark = exitCode === 0 ? paint.green("✓") : isOver ? paint.red("✗") : "⚠"
   const next = nextCommands(sessionId, state, {
     openApproval: [...openApprovals.keys()].at(-1) ?? null,
-    ...{ lane: "agent", isDriven: false, repliesFlag, hasChanges },
+    lane: "agent",
+    isDriven: false,
+    repliesFlag,
+    hasChanges,
   })
   const advised = escalation !== null && reason === `${escalation.reason}; ${escalation.advice}`
   const named = (text: string) => oneLine(aboutSession(text, sessionId, repliesFlag), 1000)

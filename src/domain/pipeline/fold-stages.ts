@@ -57,7 +57,10 @@ function runOf(
 ): StageRun {
   const { stage, attempt, feedback, checks } = entered
   return {
-    ...{ stage, attempt, feedback, checks },
+    stage,
+    attempt,
+    feedback,
+    checks,
     enteredAtMs: Date.parse(event.at),
     enteredSeq: event.seq,
     tokensBefore: tokens,
@@ -119,7 +122,14 @@ function addCheck(
   const checks = [...(state.verification?.checks ?? [])]
   const last = checks.findIndex(each => each.criterionId === criterionId && each.taskId === taskId)
   const result = {
-    ...{ seq, criterionId, taskId, kind, verdict, reason, treeDigest, paths },
+    seq,
+    criterionId,
+    taskId,
+    kind,
+    verdict,
+    reason,
+    treeDigest,
+    paths,
     hasChangedTree: treeAfter !== undefined,
     runs: (checks[last]?.runs ?? 0) + 1,
   }

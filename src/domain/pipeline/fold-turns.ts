@@ -34,7 +34,9 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     atMs: Date.parse(event.at),
     text: contents.text(finished.text),
     calls: finished.calls.map(({ id, tool, arguments: args, argsDigest }) => ({
-      ...{ id, tool, argsDigest },
+      id,
+      tool,
+      argsDigest,
       arguments: contents.json(args),
       result: null,
     })),

@@ -1,4 +1,5 @@
 import type * as z from "zod/mini"
+import type { ApprovalAnswer } from "../events/call-events.ts"
 import type { EventDefinition } from "../events/definition.ts"
 import {
   CheckFinished,
@@ -82,8 +83,15 @@ export interface EscalationView {
 }
 
 export const emptyPipeline: PipelineView = {
-  ...{ stages: [], plans: [], cycles: [], checks: [], escalations: [] },
-  ...{ models: null, mode: null, usage: noUsage, externalCalls: noExternalCalls },
+  stages: [],
+  plans: [],
+  cycles: [],
+  checks: [],
+  escalations: [],
+  models: null,
+  mode: null,
+  usage: noUsage,
+  externalCalls: noExternalCalls,
 }
 
 /** Returns the view after one more event; events that do not concern the pipeline leave it unchanged. */
@@ -102,7 +110,8 @@ const parts: ReadonlyMap<string, Part> = new Map([
   ),
   on(SessionResumed, (view, { settings, externalCalls }) => ({
     ...called(view, externalCalls),
-    ...{ models: settings.selection, mode: settings.mode },
+    models: settings.selection,
+    mode: settings.mode,
   })),
   on(TurnFinished, (view, { stage, usage, externalCalls }) => ({
     ...called(view, externalCalls),
@@ -160,4 +169,21 @@ function on<Definition extends EventDefinition>(
 ): readonly [string, Part] {
   // as: the type of an event decides the shape of its data; everything in the log was parsed with it.
   return [definition.type, (view, data, at) => part(view, data as z.infer<Definition["data"]>, at)]
+}
+
+/** A question about a plan, as a session asks it. */
+export interface PlanQuestion {
+  readonly approvalId: string
+  readonly planHash: string
+}
+
+/** Returns the view with the answer about its plan. An answer about another plan is ignored. */
+export function withAnswer(
+  pipeline: PipelineView,
+  { planHash }: PlanQuestion,
+  asked: { readonly answer: ApprovalAnswer | null; readonly answeredBy: string | null } | undefined,
+): PipelineView {
+  const last = pipeline.plans.at(-1)
+  if (asked?.answer !== "granted" || last?.approver !== null || last.planHash !== planHash) return pipeline
+  return { ...pipeline, plans: pipeline.plans.with(-1, { ...last, approver: asked.answeredBy }) }
 }

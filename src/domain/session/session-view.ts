@@ -28,7 +28,13 @@ import type {
   ToolOutcome,
   UncoveredChanges,
 } from "../tool-call.ts"
-import { emptyPipeline, type PipelineView, withPipelineEvent } from "./pipeline-view.ts"
+import {
+  emptyPipeline,
+  type PipelineView,
+  type PlanQuestion,
+  withAnswer,
+  withPipelineEvent,
+} from "./pipeline-view.ts"
 
 /** One event of a session: its data, its time, and its position in the stream. */
 export interface SessionEvent {
@@ -107,8 +113,13 @@ export interface ApprovalView {
 /** Returns what a session did, from its events. Later events add; what is missing has not happened. */
 export function sessionView(id: string, events: readonly SessionEvent[]): SessionView {
   const draft: Draft = {
-    ...{ head: nothingYet(id), planQuestion: null, stepCounts: [], isStuck: false },
-    ...{ steps: new Map(), calls: new Map(), approvals: new Map() },
+    head: nothingYet(id),
+    planQuestion: null,
+    stepCounts: [],
+    isStuck: false,
+    steps: new Map(),
+    calls: new Map(),
+    approvals: new Map(),
   }
   for (const event of events) folds.get(event.type)?.(draft, event)
   const { head, planQuestion } = draft
@@ -356,7 +367,15 @@ export function settledCall(
   const { changes, durationMs, waitMs } = settled
   return {
     ...call,
-    ...{ outcome, certainty, error, exitCode, executionId, resultDigest, paths, durationMs, waitMs },
+    outcome,
+    certainty,
+    error,
+    exitCode,
+    executionId,
+    resultDigest,
+    paths,
+    durationMs,
+    waitMs,
     changeCount: changes.kind === "inline" ? changes.value.length : changes.count,
     changes: changes.kind === "inline" ? changes.value : [],
     changesArtifact: changes.kind === "inline" ? null : changes.ref,
@@ -371,20 +390,4 @@ export function settledCall(
  */
 export function answeredReason(answer: ApprovalAnswer, by: string): string {
   return `answered: ${answer} by ${by}; \`acode resume\` continues`
-}
-
-interface PlanQuestion {
-  readonly approvalId: string
-  readonly planHash: string
-}
-
-/** Returns the view with the answer about its plan. An answer about another plan is ignored. */
-export function withAnswer(
-  pipeline: PipelineView,
-  { planHash }: PlanQuestion,
-  asked: { readonly answer: ApprovalAnswer | null; readonly answeredBy: string | null } | undefined,
-): PipelineView {
-  const last = pipeline.plans.at(-1)
-  if (asked?.answer !== "granted" || last?.approver !== null || last.planHash !== planHash) return pipeline
-  return { ...pipeline, plans: pipeline.plans.with(-1, { ...last, approver: asked.answeredBy }) }
 }

@@ -142,7 +142,11 @@ export function pipelinePlan(
     })
   }
   return {
-    ...{ pipelineId: id, goal, priority, inputs, steps },
+    pipelineId: id,
+    goal,
+    priority,
+    inputs,
+    steps,
     limits: {
       parallelMax: parallel ?? limits.max_parallel,
       revisionsMax: limits.max_revisions,

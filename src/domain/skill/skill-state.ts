@@ -129,9 +129,7 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
     if (dataOf(SessionFinished, event) !== null || dataOf(SessionRested, event) !== null) isOver = true
   }
   if (!isSkill) return null
-  return {
-    ...{ settings, pipeline, reviewRounds, tokens, steps: [...steps.values()], written, replyCount, isOver },
-  }
+  return { settings, pipeline, reviewRounds, tokens, steps: [...steps.values()], written, replyCount, isOver }
 }
 
 function outputsOf({ changes }: NewEvent<typeof ToolCallSettled>["data"]): readonly StepOutput[] {

@@ -56,7 +56,8 @@ export function readSkillMeta(fields: Json, folder: string): SkillMetaReading {
   else if (description.length > descriptionMax)
     warnings.push(`description has more than ${descriptionMax} characters`)
   const meta: SkillMeta = {
-    ...{ name, description },
+    name,
+    description,
     license: textOf(map["license"]),
     compatibility: textOf(map["compatibility"]),
     metadata: Object.fromEntries(

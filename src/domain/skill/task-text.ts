@@ -32,12 +32,24 @@ export function readTask(text: string): TaskReading {
 }
 
 const keys = {
-  ...{ id: "id", status: "status", priority: "priority", from: "from", to: "to" },
-  ...{ createdAt: "created_at", updatedAt: "updated_at", deadline: "deadline" },
-  ...{ goalId: "goal_id", pipelineId: "pipeline_id", revisionCount: "revision_count" },
-  ...{ outputPath: "output_path", outputFormat: "output_format" },
-  ...{ nextType: "next_type", nextSkill: "next_skill", nextPipeline: "next_pipeline" },
-  ...{ tags: "tags", metadata: "metadata" },
+  id: "id",
+  status: "status",
+  priority: "priority",
+  from: "from",
+  to: "to",
+  createdAt: "created_at",
+  updatedAt: "updated_at",
+  deadline: "deadline",
+  goalId: "goal_id",
+  pipelineId: "pipeline_id",
+  revisionCount: "revision_count",
+  outputPath: "output_path",
+  outputFormat: "output_format",
+  nextType: "next_type",
+  nextSkill: "next_skill",
+  nextPipeline: "next_pipeline",
+  tags: "tags",
+  metadata: "metadata",
 } as const
 
 const knownKeys: ReadonlySet<string> = new Set(Object.values(keys))

@@ -99,7 +99,8 @@ function reasonOf(log: EventReader, artifacts: ArtifactStore, row: CallRow): Rea
     const started = fieldsOf(SessionStarted, event)
     if (started?.planHash === row.plan_hash && started.intent !== undefined)
       return {
-        ...{ goal: started.goal, intent: started.intent },
+        goal: started.goal,
+        intent: started.intent,
         evidence_referenced: [...(started.evidenceReferenced ?? [])],
       }
     goal = started?.goal ?? goal

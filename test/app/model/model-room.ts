@@ -37,7 +37,9 @@ export function modelRoomWith(
 ): TestedRoom {
   const notices: string[] = []
   return {
-    ...{ config, usualServers, notices },
+    config,
+    usualServers,
+    notices,
     environment: readEnvironment(variables),
     notice: text => void notices.push(text),
     signal: AbortSignal.timeout(20_000),

@@ -19,7 +19,11 @@ beforeEach(() => {
 afterEach(() => temp[Symbol.dispose]())
 
 const model = (name: string, loadedTokens: number | null): FakeModel => ({
-  ...{ name, loadedTokens, trainedTokens: 32_768, parameters: "8.0B", tools: true },
+  name,
+  loadedTokens,
+  trainedTokens: 32_768,
+  parameters: "8.0B",
+  tools: true,
 })
 
 const serving = (more: Partial<ModelServerOptions> = {}) =>
@@ -31,7 +35,10 @@ function wiringFor(usualServers: readonly UsualServer[], variables: Readonly<Rec
 }
 
 const look = (more: object = {}) => ({
-  ...{ model: null, mode: null, notice: () => undefined, signal: AbortSignal.timeout(10_000) },
+  model: null,
+  mode: null,
+  notice: () => undefined,
+  signal: AbortSignal.timeout(10_000),
   ...more,
 })
 
@@ -139,7 +146,8 @@ describe("doctor", () => {
 
   test("does not wait for a server that never answers", async () => {
     using silent = Bun.listen({
-      ...{ hostname: "127.0.0.1", port: 0 },
+      hostname: "127.0.0.1",
+      port: 0,
       socket: { data: () => undefined },
     })
     const endpoint = `http://127.0.0.1:${silent.port}`

@@ -25,8 +25,13 @@ afterEach(() => temp[Symbol.dispose]())
 
 const unusable: SelectedModels = {
   selection: {
-    ...{ protocol: "ollama", endpoint: "nowhere", consentBy: null },
-    ...{ planner: fakeModel, executor: fakeModel, verifier: fakeModel, reviewer: fakeModel },
+    protocol: "ollama",
+    endpoint: "nowhere",
+    consentBy: null,
+    planner: fakeModel,
+    executor: fakeModel,
+    verifier: fakeModel,
+    reviewer: fakeModel,
   },
   mode: "local-only",
   // as: every key has its default there; the schema only narrows the types.
@@ -219,7 +224,8 @@ describe("a recording", () => {
     expect(readFileSync(precious, "utf8")).toBe("mine\n")
     const nowhere = join(temp.root, "missing/session.jsonl")
     expect(await refusal({ script, record: nowhere })).toMatchObject({
-      ...{ code: "ACODE-FS-002", message: "the directory of the file given to --record does not exist" },
+      code: "ACODE-FS-002",
+      message: "the directory of the file given to --record does not exist",
     })
   })
 

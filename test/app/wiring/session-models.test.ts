@@ -58,7 +58,9 @@ async function looked<Value>(asked: Asked, work: (models: ModelLookup) => Promis
   notices.length = 0
   using wiring = new Wiring({
     environment: readEnvironment({ ...temp.environment, ...variables }),
-    ...{ workspace: temp.root, configFile: undefined, usualServers },
+    workspace: temp.root,
+    configFile: undefined,
+    usualServers,
   })
   const never = new AbortController().signal
   const surface = {
@@ -73,8 +75,13 @@ async function looked<Value>(asked: Asked, work: (models: ModelLookup) => Promis
 }
 
 const recorded = (more: Partial<ModelSelection> = {}): ModelSelection => ({
-  ...{ protocol: "anthropic", endpoint: "https://api.anthropic.com", consentBy: "ann" },
-  ...{ planner: fakeModel, executor: fakeModel, verifier: fakeModel, reviewer: fakeModel },
+  protocol: "anthropic",
+  endpoint: "https://api.anthropic.com",
+  consentBy: "ann",
+  planner: fakeModel,
+  executor: fakeModel,
+  verifier: fakeModel,
+  reviewer: fakeModel,
   ...more,
 })
 const inBurst = settingsOf({}, { mode: "burst", model: "anthropic/fake", selection: recorded() })
@@ -90,7 +97,8 @@ describe("a new session", () => {
     const { promise: isGone, resolve: gone } = Promise.withResolvers<void>()
     const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
     using silent = Bun.listen({
-      ...{ hostname: "127.0.0.1", port: 0 },
+      hostname: "127.0.0.1",
+      port: 0,
       socket: { data: () => asked(), close: () => gone() },
     })
     const usualServers = [usualAt(`http://127.0.0.1:${silent.port}`, "ollama")]
@@ -122,7 +130,8 @@ describe("a new session", () => {
     await using fake = await serving()
     const usualServers = [usualAt(fake.endpoint, "ollama")]
     expect(await failureOf(() => chosen({ before, usualServers }))).toMatchObject({
-      ...{ kind: "usage", hint: "say --replay FILE; or continue with a server: --model NAME" },
+      kind: "usage",
+      hint: "say --replay FILE; or continue with a server: --model NAME",
     })
     const named = { before, usualServers, settings: { model: "fake" }, said: { model: true } }
     expect((await chosen(named)).selection?.endpoint).toBe(fake.endpoint)
@@ -194,7 +203,8 @@ describe("a session that goes on", () => {
     await using other = await serving()
     configure({ model: { endpoint: other.endpoint } })
     expect(await failureOf(() => chosen({ before }))).toMatchObject({
-      ...{ kind: "denied", code: "ACODE-MODEL-004" },
+      kind: "denied",
+      code: "ACODE-MODEL-004",
       message: expect.stringContaining(
         `started with ${fake.endpoint}, and now ${other.endpoint} is configured`,
       ),
@@ -230,7 +240,8 @@ describe("a session that goes on", () => {
     const asked = fake.requests.length
     for (const said of [{}, { mode: true }])
       expect(await failureOf(() => chosen({ before: scripted, usualServers, said }))).toMatchObject({
-        ...{ kind: "usage", hint: expect.stringContaining("--script FILE (or --replay FILE)") },
+        kind: "usage",
+        hint: expect.stringContaining("--script FILE (or --replay FILE)"),
       })
     expect(fake.requests.length).toBe(asked)
   })

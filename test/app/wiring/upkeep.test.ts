@@ -234,9 +234,12 @@ async function drive(clock: FixedClock): Promise<void> {
     const { plan } = runnableOf(readFileSync(planFile(), "utf8"))
     await service.approvePlan(plan, hourMs, () => undefined)
     const result = await service.runPlan({
-      ...{ plan, where: "plan.json", approvalId: null },
+      plan,
+      where: "plan.json",
+      approvalId: null,
       watcher: {},
-      ...{ signal: new AbortController().signal, isInteractive: false },
+      signal: new AbortController().signal,
+      isInteractive: false,
       prompt: async () => null,
       notice: () => undefined,
     })
@@ -262,7 +265,9 @@ describe("the start of a session", () => {
       const trace = join(room.workspace.outside, "trace")
       const through = ["strace", "-f", "-qq", "-e", "trace=open,openat", "-o", trace]
       const { exitCode } = await runAcode(["plan", "run", file], {
-        ...{ cwd: room.workspace.root, env: room.environment, through },
+        cwd: room.workspace.root,
+        env: room.environment,
+        through,
       })
       expect(exitCode).toBe(0)
       const opened = readFileSync(trace, "utf8").match(/manifests\/cal_[^"]*"/g) ?? []

@@ -32,11 +32,20 @@ describe("what the models of a session took", () => {
 
 describe("the models of a session", () => {
   const model: StageModel = {
-    ...{ name: "some:8b", rung: "native", editFormat: "whole", windowTokens: 8192, outputTokensMax: 4096 },
+    name: "some:8b",
+    rung: "native",
+    editFormat: "whole",
+    windowTokens: 8192,
+    outputTokensMax: 4096,
   }
   const selection: ModelSelection = {
-    ...{ protocol: "ollama", endpoint: "http://127.0.0.1:11434", consentBy: null },
-    ...{ planner: model, executor: model, verifier: model, reviewer: model },
+    protocol: "ollama",
+    endpoint: "http://127.0.0.1:11434",
+    consentBy: null,
+    planner: model,
+    executor: model,
+    verifier: model,
+    reviewer: model,
   }
 
   test("are told with their place, each once", () => {

@@ -46,7 +46,9 @@ describe("the flags of run and resume", () => {
     expect(changed([], before)).toMatchObject({ mode: "airgapped", limits: { tokensMax: 7 } })
     const line = ["--mode", "burst", "--max-tokens", "5000", "--model", "anthropic/some-model"]
     expect(changed(line, before)).toMatchObject({
-      ...{ mode: "burst", model: "anthropic/some-model", selection: null },
+      mode: "burst",
+      model: "anthropic/some-model",
+      selection: null,
       limits: { tokensMax: 5000 },
     })
   })

@@ -38,8 +38,15 @@ function line(columns = 80, waitedFor = sessionWaits()) {
 }
 
 const asked = newEvent(ModelRequested, {
-  ...{ stage: "executor", stepId: "s2", turn: 1, replyIndex: 0, messageCount: 2, requestDigest: "sha256:0" },
-  ...{ estimatedTokens: 10, model: "qwen3:8b", endpoint: "http://127.0.0.1:11434" },
+  stage: "executor",
+  stepId: "s2",
+  turn: 1,
+  replyIndex: 0,
+  messageCount: 2,
+  requestDigest: "sha256:0",
+  estimatedTokens: 10,
+  model: "qwen3:8b",
+  endpoint: "http://127.0.0.1:11434",
 })
 
 describe("the live line", () => {
@@ -87,13 +94,25 @@ describe("the live line", () => {
     const { after, pass, shown } = line(120, taskWaits())
     const asks = (index: number, attempt = 1) =>
       newEvent(TaskAsked, {
-        ...{ taskId: `t${index}`, index, attempt, replyIndex: 0, model: "sonnet" },
-        ...{ requestDigest: "sha256:0", maxTokens: 10 },
+        taskId: `t${index}`,
+        index,
+        attempt,
+        replyIndex: 0,
+        model: "sonnet",
+        requestDigest: "sha256:0",
+        maxTokens: 10,
       })
     const replies = (index: number) =>
       newEvent(TaskReplied, {
-        ...{ taskId: `t${index}`, index, attempt: 1, text: { kind: "inline", text: "" }, isRedacted: false },
-        ...{ stopReason: "end_turn", failure: null, usage: { input: 0, output: 0 }, durationMs: 1 },
+        taskId: `t${index}`,
+        index,
+        attempt: 1,
+        text: { kind: "inline", text: "" },
+        isRedacted: false,
+        stopReason: "end_turn",
+        failure: null,
+        usage: { input: 0, output: 0 },
+        durationMs: 1,
       })
     after(asks(0))
     pass(2_000)

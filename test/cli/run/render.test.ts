@@ -37,8 +37,14 @@ function told(events: readonly NewEvent[], options: Told = {}): string {
 
 const finished = (more: Partial<NewEvent<typeof SessionFinished>["data"]> = {}) =>
   newEvent(SessionFinished, {
-    ...{ state: "COMPLETED", reason: "done and verified", exitCode: 0, unverified: false },
-    ...{ treeDigest: "tree", wallMs: 1, toolMs: 0, waitMs: 0 },
+    state: "COMPLETED",
+    reason: "done and verified",
+    exitCode: 0,
+    unverified: false,
+    treeDigest: "tree",
+    wallMs: 1,
+    toolMs: 0,
+    waitMs: 0,
     ...more,
   })
 
@@ -180,7 +186,11 @@ describe("a session as it is told while it happens", () => {
       newEvent(StepRefused, { taskId: "t1", stepId: "s1", modelCallId: "m", reason: "no file was changed" }),
       newEvent(TransitionRefused, { from: "reviewer", to: "complete", allowed: [], reason: "stale" }),
       newEvent(EscalationRaised, {
-        ...{ level: "NoProgress", stage: "executor", reason: "r", advice: "a", exitCode: 22 },
+        level: "NoProgress",
+        stage: "executor",
+        reason: "r",
+        advice: "a",
+        exitCode: 22,
       }),
       finished({ state: "CANCELLED", exitCode: 23, unverified: true, reason: "cancelled by ann" }),
     ])

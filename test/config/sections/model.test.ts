@@ -11,7 +11,10 @@ describe("the model of a configuration", () => {
     expect(mode).toEqual({ default: "local-only", allow_burst: true, airgapped_lock: false })
     expect(model).toMatchObject({ provider: "auto", name: null, endpoint: null, streaming: true })
     expect(models).toEqual({
-      ...{ planner: null, executor: null, verifier: null, reviewer: null },
+      planner: null,
+      executor: null,
+      verifier: null,
+      reviewer: null,
       tiers: { opus: null, sonnet: null, haiku: null },
     })
   })
@@ -28,7 +31,9 @@ describe("the model of a configuration", () => {
     })
     expect(values.mode.default).toBe("airgapped")
     expect(values.model).toMatchObject({
-      ...{ provider: "openai", endpoint: "unix:/run/model.sock", name: "small" },
+      provider: "openai",
+      endpoint: "unix:/run/model.sock",
+      name: "small",
     })
     expect(origins.get("model.endpoint")).toBe("environment")
   })

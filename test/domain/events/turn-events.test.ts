@@ -4,12 +4,25 @@ import { shortenedParts } from "../../../src/domain/model-choice.ts"
 import * as made from "../../support/pipeline/pipeline-events.ts"
 
 const asked = {
-  ...{ stage: "executor", stepId: "s1", turn: 1, replyIndex: 3, messageCount: 2, requestDigest: "sha256:0" },
-  ...{ estimatedTokens: 900, model: "qwen3:8b", endpoint: "http://127.0.0.1:11434" },
+  stage: "executor",
+  stepId: "s1",
+  turn: 1,
+  replyIndex: 3,
+  messageCount: 2,
+  requestDigest: "sha256:0",
+  estimatedTokens: 900,
+  model: "qwen3:8b",
+  endpoint: "http://127.0.0.1:11434",
 }
 const trimmed = {
-  ...{ stage: "executor", stepId: "s1", turn: 1, tokensBefore: 9_000, tokensAfter: 4_000, tokensMax: 4_096 },
-  ...{ shortenedCount: 2, shortened: [...shortenedParts] },
+  stage: "executor",
+  stepId: "s1",
+  turn: 1,
+  tokensBefore: 9_000,
+  tokensAfter: 4_000,
+  tokensMax: 4_096,
+  shortenedCount: 2,
+  shortened: [...shortenedParts],
 }
 const leftOut = { part: "longInstructions", name: "AGENTS.md", tokens: 900 }
 const reply = made.replied({ calls: [made.wanted("c1", "glob", { pattern: "*" })], answer: { a: 1 } })

@@ -44,8 +44,13 @@ describe("what helps against answers that are cut off", () => {
     const model = { name: "m", rung: "native", editFormat: "whole" } as const
     const sized = { ...model, windowTokens: 32_768, outputTokensMax: 4_096 }
     const whole: ModelSelection = {
-      ...{ protocol: "ollama", endpoint: "http://127.0.0.1:1", consentBy: null },
-      ...{ planner: sized, executor: sized, verifier: sized, reviewer: sized },
+      protocol: "ollama",
+      endpoint: "http://127.0.0.1:1",
+      consentBy: null,
+      planner: sized,
+      executor: sized,
+      verifier: sized,
+      reviewer: sized,
       ...selection,
     }
     const session = atPlanner(settingsOf({}, { selection: selection === null ? null : whole }))

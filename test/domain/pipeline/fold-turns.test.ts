@@ -58,8 +58,15 @@ describe("a turn", () => {
 
 const asked = (estimatedTokens: number) =>
   newEvent(ModelRequested, {
-    ...{ stage: "executor", stepId: "s1", turn: 1, replyIndex: 0, messageCount: 2, requestDigest: "" },
-    ...{ estimatedTokens, model: "m", endpoint: "http://127.0.0.1:1" },
+    stage: "executor",
+    stepId: "s1",
+    turn: 1,
+    replyIndex: 0,
+    messageCount: 2,
+    requestDigest: "",
+    estimatedTokens,
+    model: "m",
+    endpoint: "http://127.0.0.1:1",
   })
 
 test("what was told are the turns before a request, as long as no other was made", () => {

@@ -63,7 +63,10 @@ describe("a session", () => {
       replied({ stage: "planner", turn, problems: ["no JSON"], usage: { input, output: 9 } })
     expect(session.add(useless(1, 40)).next()).toMatchObject({ kind: "askModel" })
     expect(session.add(useless(2, 200)).next()).toMatchObject({
-      ...{ kind: "escalate", exitCode: 22, level: "BudgetLimit", status: null },
+      kind: "escalate",
+      exitCode: 22,
+      level: "BudgetLimit",
+      status: null,
       reason: "the session has taken 258 tokens, 158 more than the 100 allowed",
       advice: "allow more: `acode resume --max-tokens 516`",
     })

@@ -115,7 +115,8 @@ describe("a check that passed on a tree that is no longer there", () => {
     expect(session.next()).toEqual({ kind: "runChecks", checks: [own] })
     session.add(checked("own", "passed", { ...on("1"), ...to("2") }))
     expect(session.next()).toMatchObject({
-      ...{ kind: "escalate", exitCode: 41 },
+      kind: "escalate",
+      exitCode: 41,
       reason: expect.stringMatching(/finished, but not verified: .* again while t1\/own ran/),
     })
   })

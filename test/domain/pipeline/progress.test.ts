@@ -9,7 +9,10 @@ function turnOf(text: string, ...calls: readonly (readonly [string, string])[]):
     atMs: 0,
     text,
     calls: calls.map(([argsDigest, digest]) => ({
-      ...{ id: "c", tool: "read_file", arguments: {}, argsDigest },
+      id: "c",
+      tool: "read_file",
+      arguments: {},
+      argsDigest,
       result: { outcome: "succeeded", certainty: "done", text: "", digest },
     })),
     output: null,
@@ -46,8 +49,15 @@ describe("turns go round in circles", () => {
 
 function verificationOf(treeDigest: string, ...failures: readonly string[]): Verification {
   const checks = ["a1", "a2"].map(criterionId => ({
-    ...{ criterionId, taskId: "t1", kind: "command", reason: "", treeDigest },
-    ...{ seq: 1, hasChangedTree: false, runs: 1, paths: [] },
+    criterionId,
+    taskId: "t1",
+    kind: "command",
+    reason: "",
+    treeDigest,
+    seq: 1,
+    hasChangedTree: false,
+    runs: 1,
+    paths: [],
     verdict: failures.includes(criterionId) ? ("failed" as const) : ("passed" as const),
   }))
   return { seq: 1, treeDigest, checks }

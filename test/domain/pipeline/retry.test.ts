@@ -136,8 +136,13 @@ describe("a request that is refused", () => {
   const model = { name: "org/m:7b", rung: "native", editFormat: "whole" } as const
   const sized = { ...model, windowTokens: 8_192, outputTokensMax: 4_096 }
   const selection = (protocol: Protocol): ModelSelection => ({
-    ...{ protocol, endpoint: "http://127.0.0.1:1", consentBy: null },
-    ...{ planner: sized, executor: sized, verifier: sized, reviewer: sized },
+    protocol,
+    endpoint: "http://127.0.0.1:1",
+    consentBy: null,
+    planner: sized,
+    executor: sized,
+    verifier: sized,
+    reviewer: sized,
   })
   const advice = (contextTokensMax: number | null, protocol: Protocol | null, failure = long) => {
     const selected = protocol === null ? null : selection(protocol)

@@ -13,13 +13,13 @@ function selectionOf(executor: string, others: string): ModelSelection {
     ...({ name, rung: "native", editFormat: "whole", windowTokens: 8_192, outputTokensMax: 4_096 } as const),
   })
   return {
-    ...{ protocol: "openai", endpoint: "http://127.0.0.1:1", consentBy: null },
-    ...{
-      planner: model(others),
-      executor: model(executor),
-      verifier: model(others),
-      reviewer: model(others),
-    },
+    protocol: "openai",
+    endpoint: "http://127.0.0.1:1",
+    consentBy: null,
+    planner: model(others),
+    executor: model(executor),
+    verifier: model(others),
+    reviewer: model(others),
   }
 }
 
@@ -28,8 +28,15 @@ const goingOn = (executor: string, others: string) =>
 
 const asked = (estimatedTokens: number, stage: Stage = "executor") =>
   newEvent(ModelRequested, {
-    ...{ stage, stepId: null, turn: 1, replyIndex: 0, messageCount: 2, requestDigest: "" },
-    ...{ estimatedTokens, model: "m", endpoint: "http://127.0.0.1:1" },
+    stage,
+    stepId: null,
+    turn: 1,
+    replyIndex: 0,
+    messageCount: 2,
+    requestDigest: "",
+    estimatedTokens,
+    model: "m",
+    endpoint: "http://127.0.0.1:1",
   })
 
 const counted = (input: number) => replied({ usage: { input, output: 1 } })

@@ -15,8 +15,14 @@ import {
 
 const finished = (more: Partial<NewEvent<typeof SessionFinished>["data"]> = {}) =>
   newEvent(SessionFinished, {
-    ...{ state: "COMPLETED", reason: "", exitCode: 0, unverified: false, treeDigest: "tree" },
-    ...{ wallMs: 0, toolMs: 0, waitMs: 0 },
+    state: "COMPLETED",
+    reason: "",
+    exitCode: 0,
+    unverified: false,
+    treeDigest: "tree",
+    wallMs: 0,
+    toolMs: 0,
+    waitMs: 0,
     ...more,
   })
 const undone = newEvent(SessionUndone, { restored: [], removed: [], foreign: [], blocked: [], by: "ann" })

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test"
-import { emptyPipeline, type PlanView } from "../../../src/domain/session/pipeline-view.ts"
-import { answeredReason, withAnswer } from "../../../src/domain/session/session-view.ts"
+import { emptyPipeline, type PlanView, withAnswer } from "../../../src/domain/session/pipeline-view.ts"
+import { answeredReason } from "../../../src/domain/session/session-view.ts"
 
 const plan = (planHash: string, approver: string | null): PlanView => ({
-  ...{ version: 1, planHash, approver, explanation: "", proposedAt: "2026-01-02T03:04:05.000Z" },
+  version: 1,
+  planHash,
+  approver,
+  explanation: "",
+  proposedAt: "2026-01-02T03:04:05.000Z",
 })
 const granted = { answer: "granted", answeredBy: "ann" } as const
 const question = { approvalId: "apr_1", planHash: "two" }

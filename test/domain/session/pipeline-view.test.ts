@@ -28,8 +28,13 @@ describe("what an agent session went through", () => {
   test("is nothing before it has begun", () => {
     expect(viewOf(atPlanner()).stages).toEqual([
       {
-        ...{ stage: "planner", attempt: 0, planVersion: 0, enteredAt: at },
-        ...{ status: null, message: null, durationMs: null },
+        stage: "planner",
+        attempt: 0,
+        planVersion: 0,
+        enteredAt: at,
+        status: null,
+        message: null,
+        durationMs: null,
       },
     ])
     expect(withPipelineEvent(emptyPipeline, { type: "step.started", data: {}, at })).toBe(emptyPipeline)
@@ -93,17 +98,27 @@ describe("what an agent session went through", () => {
 
   test("is which models it was given last, and what each stage took", () => {
     const model: StageModel = {
-      ...{ name: "m", rung: "native", editFormat: "whole", windowTokens: 8192, outputTokensMax: 4096 },
+      name: "m",
+      rung: "native",
+      editFormat: "whole",
+      windowTokens: 8192,
+      outputTokensMax: 4096,
     }
     const selection: ModelSelection = {
-      ...{ protocol: "ollama", endpoint: "http://127.0.0.1:1", consentBy: null },
-      ...{ planner: model, executor: model, verifier: model, reviewer: model },
+      protocol: "ollama",
+      endpoint: "http://127.0.0.1:1",
+      consentBy: null,
+      planner: model,
+      executor: model,
+      verifier: model,
+      reviewer: model,
     }
     const session = atPlanner().add(replied({ stage: "planner" }), replied({ stage: "planner" }))
     expect(viewOf(session)).toMatchObject({ models: null, mode: "local-only" })
     session.add(resumed(settingsOf({}, { mode: "airgapped", selection })))
     expect(viewOf(session)).toMatchObject({
-      ...{ models: selection, mode: "airgapped" },
+      models: selection,
+      mode: "airgapped",
       usage: { planner: { requests: 2, input: 20, output: 10 }, executor: { requests: 0 } },
     })
   })

@@ -28,10 +28,15 @@ describe("DET-08: what follows from an error", () => {
     expect(executionErrorOf(bug, "t")).toMatchObject({ code: "UNKNOWN", taskId: "t", cause: bug })
     expect(executionErrorOf("odd", "t")).toMatchObject({ code: "UNKNOWN", message: "odd" })
     const limited = new ExecutionError("slow down", "API_RATE_LIMITED", "", bug, {
-      ...{ retryAfterMs: 5, inputTokens: 1, outputTokens: 0 },
+      retryAfterMs: 5,
+      inputTokens: 1,
+      outputTokens: 0,
     })
     expect(executionErrorOf(limited, "t")).toMatchObject({
-      ...{ code: "API_RATE_LIMITED", taskId: "t", cause: bug, request: { retryAfterMs: 5 } },
+      code: "API_RATE_LIMITED",
+      taskId: "t",
+      cause: bug,
+      request: { retryAfterMs: 5 },
     })
     expect(isExecutionErrorCode("toString")).toBe(false)
   })
@@ -78,14 +83,21 @@ describe("DET-08: where an output goes", () => {
 describe("DET-06: the front matter of a skill", () => {
   test("keeps what the convention names, and the rest out", () => {
     const fields = {
-      ...{ name: "copywriting", description: " Writes copy. ", license: "MIT", hidden: "x" },
+      name: "copywriting",
+      description: " Writes copy. ",
+      license: "MIT",
+      hidden: "x",
       metadata: { version: 1.2, squad: "creative", nested: { no: true } },
       "allowed-tools": ["Read", "Write"],
     }
     expect(readSkillMeta(fields, "copywriting")).toEqual({
       meta: {
-        ...{ name: "copywriting", description: "Writes copy.", license: "MIT", compatibility: null },
-        ...{ metadata: { version: "1.2", squad: "creative" }, allowedTools: "Read Write" },
+        name: "copywriting",
+        description: "Writes copy.",
+        license: "MIT",
+        compatibility: null,
+        metadata: { version: "1.2", squad: "creative" },
+        allowedTools: "Read Write",
       },
       problems: [],
       warnings: [],

@@ -103,7 +103,9 @@ describe("DET-07: the prompt of a task", () => {
 
   test("several inputs stand in their order", () => {
     const upstreamOutputs = ["one", "two", "three"].map(name => ({
-      ...{ path: `${name}.md`, description: name, content: name },
+      path: `${name}.md`,
+      description: name,
+      content: name,
     }))
     const { userMessage } = buildPrompt(parts({ upstreamOutputs }))
     expect(headings(userMessage).filter(line => line.startsWith("###"))).toEqual([

@@ -8,8 +8,13 @@ import { exampleTask } from "./task-fixture.ts"
 
 const whole = taskText(
   exampleTask({
-    ...{ deadline: "2026-02-01", goalId: "g", pipelineId: "p", revisionCount: 2, tags: ["a", "b"] },
-    ...{ next: { type: "agent", skill: "other" }, metadata: { model_tier: "opus" } },
+    deadline: "2026-02-01",
+    goalId: "g",
+    pipelineId: "p",
+    revisionCount: 2,
+    tags: ["a", "b"],
+    next: { type: "agent", skill: "other" },
+    metadata: { model_tier: "opus" },
   }),
 )
 

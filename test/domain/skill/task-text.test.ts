@@ -53,7 +53,8 @@ describe("the text of a task", () => {
     const body = "## Output\n\nA page.\n\n## Requirements\n\nSay it.\n"
     expect(rest).not.toBe("")
     expect(taskOf(`${head}## Context\n\n- **Goal:** g\n\n${body}`)).toMatchObject({
-      ...{ goal: "g", requirements: "Say it." },
+      goal: "g",
+      requirements: "Say it.",
     })
   })
 
@@ -79,9 +80,16 @@ describe("the text of a task", () => {
       "",
     ].join("\r\n")
     expect(taskOf(text)).toMatchObject({
-      ...{ id: "t-1", status: "revision", priority: "P0", from: "the director", revisionCount: 0 },
-      ...{ output: { path: "out/x.md", format: "markdown" }, tags: ["a", "b c"], goal: "sell" },
-      ...{ inputs: [{ path: "in.md", description: "from before" }], next: { type: "complete" } },
+      id: "t-1",
+      status: "revision",
+      priority: "P0",
+      from: "the director",
+      revisionCount: 0,
+      output: { path: "out/x.md", format: "markdown" },
+      tags: ["a", "b c"],
+      goal: "sell",
+      inputs: [{ path: "in.md", description: "from before" }],
+      next: { type: "complete" },
     })
   })
 

@@ -134,9 +134,13 @@ async function onFullDisk(disk: string): Promise<readonly Ended[]> {
   ].join("\n")
   const env = {
     ...room.workspace.environment,
-    ...{ XDG_DATA_HOME: join(disk, "data"), XDG_CACHE_HOME: join(disk, "cache") },
-    ...{ XDG_STATE_HOME: join(disk, "state") },
-    ...{ ACODE: acodeProgram(), DISK: disk, PLAN: room.planFile, REPORT: report },
+    XDG_DATA_HOME: join(disk, "data"),
+    XDG_CACHE_HOME: join(disk, "cache"),
+    XDG_STATE_HOME: join(disk, "state"),
+    ACODE: acodeProgram(),
+    DISK: disk,
+    PLAN: room.planFile,
+    REPORT: report,
   }
   const line = [...smallDisk(disk, 4_000_000), "sh", "-c", script]
   const child = Bun.spawn(line, { cwd: room.workspace.outside, env, stderr: "inherit" })

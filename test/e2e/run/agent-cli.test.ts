@@ -138,7 +138,8 @@ describe("run", () => {
     room.script(...greeting())
     const line = `"$0" run x --yes=plan --json --script "$1" | head -n 1`
     const child = Bun.spawn(["sh", "-c", line, acodeProgram(), room.scriptFile], {
-      ...{ cwd: room.workspace.root, env: room.environment },
+      cwd: room.workspace.root,
+      env: room.environment,
       stdout: "pipe",
     })
     expect((await child.stdout.text()).trimEnd().split("\n")).toHaveLength(1)

@@ -88,11 +88,15 @@ test("a reader that has gone is told as that, and as nobody at a terminal", asyn
   slowSession(500)
   const line = `"$0" run x --yes=plan --script "$1" | head -n 1; exit "\${PIPESTATUS[0]}"`
   const shell = Bun.spawn(["bash", "-c", line, acodeProgram(), room.scriptFile], {
-    ...{ cwd: room.workspace.root, env: room.environment, stdout: "ignore", stderr: "ignore" },
+    cwd: room.workspace.root,
+    env: room.environment,
+    stdout: "ignore",
+    stderr: "ignore",
   })
   expect(await shell.exited).toBe(130)
   expect(JSON.parse((await room.acode("status", "--json")).stdout)).toMatchObject({
-    ...{ state: "PAUSED", exitCode: 130 },
+    state: "PAUSED",
+    exitCode: 130,
     reason: "paused by a closed pipe: the reader of its output is gone",
   })
 })
@@ -188,7 +192,9 @@ test("a plan run is a session that nobody resumes or controls from elsewhere", a
   const planFile = room.workspace.write(
     "plan.json",
     JSON.stringify({
-      ...{ plan_id: "p", intent: "READ", evidence_referenced: [] },
+      plan_id: "p",
+      intent: "READ",
+      evidence_referenced: [],
       steps: [
         {
           step_id: "s1",

@@ -104,16 +104,20 @@ function flagsOf(seconds: number, file: string) {
   const recorded = {
     limits: {
       stageTimeoutMs: { planner: ms(0), executor: ms(1), verifier: ms(2), reviewer: ms(3) },
-      ...{ stepTimeoutMs: ms(4), cyclesMax: 1, turnsMax: seconds },
-      ...{ contextTokensMax: seconds * 1000, tokensMax: seconds * 10_000 },
+      stepTimeoutMs: ms(4),
+      cyclesMax: 1,
+      turnsMax: seconds,
+      contextTokensMax: seconds * 1000,
+      tokensMax: seconds * 10_000,
     },
-    ...{ planOnly: true, approvePlan: true, skipVerify: true, requireReviewApproval: true },
-    ...{
-      model: `m${seconds}`,
-      mode: "airgapped",
-      yes: "plan,skip_verify",
-      contextFiles: expect.arrayContaining([file]),
-    },
+    planOnly: true,
+    approvePlan: true,
+    skipVerify: true,
+    requireReviewApproval: true,
+    model: `m${seconds}`,
+    mode: "airgapped",
+    yes: "plan,skip_verify",
+    contextFiles: expect.arrayContaining([file]),
   }
   return { flags, recorded }
 }

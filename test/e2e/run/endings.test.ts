@@ -97,7 +97,10 @@ describe("finished, but not verified: exit 41", () => {
 
   test("where a check takes away what another one found, or changes files every time", async () => {
     const command = (id: string, text: string) => ({
-      ...{ id, kind: "command", command: ["sh", "-c", text], expect_exit: 0 },
+      id,
+      kind: "command",
+      command: ["sh", "-c", text],
+      expect_exit: 0,
     })
     const wanting = (...acceptance: readonly object[]) => {
       room.script(reply.plan({ write: ["a.txt"], acceptance: [...acceptance] as never }), ...write)
@@ -211,7 +214,8 @@ describe("a step that its model calls done", () => {
   test("is believed once the command was run again and succeeded", async () => {
     room.script(
       reply.plan({
-        ...{ commands: [["sh", "-c"]], write: ["a.txt"] },
+        commands: [["sh", "-c"]],
+        write: ["a.txt"],
         steps: [open("s1")],
         acceptance: [contains("a.txt", "a")],
       }),

@@ -56,7 +56,10 @@ describe("approvals.timeout_seconds", () => {
   const atTerminal = (...args: readonly string[]) =>
     openTerminal({
       argv: [acodeProgram(), ...args],
-      ...{ cwd: room.workspace.root, env: room.environment, rows: 60, columns: 160 },
+      cwd: room.workspace.root,
+      env: room.environment,
+      rows: 60,
+      columns: 160,
     })
   const configure = async (more = "") => {
     const text = `schema_version: "1"\napprovals: { timeout_seconds: 1${more} }\n`
@@ -91,7 +94,10 @@ describe("approvals.timeout_seconds", () => {
     const logs = (await room.acode("session", "logs", "--json")).stdout
     const answers = logs.split("\n").filter(line => line.includes('"approval.answered"'))
     expect(JSON.parse(answers.at(-1) ?? "").data).toMatchObject({
-      ...{ answer: "refused", by: "nobody", via: "nobody", reason: "no answer within 1 s" },
+      answer: "refused",
+      by: "nobody",
+      via: "nobody",
+      reason: "no answer within 1 s",
     })
     expect(room.file("a.txt")).toBeNull()
     expect(await check(room.workspace)).toEqual([])

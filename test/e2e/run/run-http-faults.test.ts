@@ -92,7 +92,8 @@ describe("a model that calls more than can be called", () => {
     async protocol => {
       const written = ["x".repeat(2_100_000), "early\n"]
       const calls = written.map((content, index) => ({
-        ...{ id: `w${index}`, tool: "write_file" },
+        id: `w${index}`,
+        tool: "write_file",
         arguments: { path: "greeting.txt", content },
       }))
       const overdoes = () => says("", { calls, end: "calls" })
@@ -193,7 +194,8 @@ describe("a model server that was started again without tools", () => {
       return { acts: [{ send: refusal({ protocol: "openai", flavour: "llamacpp" }, 500, words) }] }
     }
     await using server = await startModelServer({
-      ...{ protocol: "openai", answer },
+      protocol: "openai",
+      answer,
       get native() {
         return native
       },

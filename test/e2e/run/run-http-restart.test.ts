@@ -26,7 +26,9 @@ const pinned = { provider: "openai", parameters: { context_window: 16_384 } }
 async function restartable(flavour: Flavour, refuses: boolean) {
   let windowTokens = 16_384
   const server = await startModelServer({
-    ...{ protocol: "openai", flavour, answer: scriptedAnswers(replies) },
+    protocol: "openai",
+    flavour,
+    answer: scriptedAnswers(replies),
     get models() {
       return [
         { name: "m", trainedTokens: 32_768, loadedTokens: windowTokens, parameters: "7.0B", tools: true },

@@ -13,7 +13,9 @@ import { httpWorkspace } from "../../support/workspace/http-workspace.ts"
 
 const first = { write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] }
 const second = {
-  ...{ id: "t2", write: ["other.txt"], acceptance: [contains("other.txt", "more")] },
+  id: "t2",
+  write: ["other.txt"],
+  acceptance: [contains("other.txt", "more")],
   more: { depends_on: ["t1"] },
   steps: [open("s1", "CREATE_FILE")],
 }
@@ -52,7 +54,8 @@ describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the pr
       ]
       await using server = await startModelServer({ protocol, answer, models, ...can })
       using room = httpWorkspace({
-        ...{ endpoint: server.endpoint, files: { ".env": "SECRET=1\n" } },
+        endpoint: server.endpoint,
+        files: { ".env": "SECRET=1\n" },
         model: { provider: protocol },
       })
       const run = await room.ask("--yes=plan,file_write")
@@ -82,7 +85,8 @@ describe.each(["ollama", "openai"] as const)("over HTTP with the protocol %s", p
       const patch = (...lines: readonly string[]) =>
         reply.calls(["modify_file", { path: "greeting.txt", patch: ["@@", ...lines, ""].join("\n") }])
       const task = {
-        ...{ write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] },
+        write: ["greeting.txt"],
+        acceptance: [contains("greeting.txt", "hello")],
         steps: [open("s1", "MODIFY_FILE")],
       }
       const changes = [patch(" dear", "-you", "+me"), patch("-bye", "+hello", " you")]

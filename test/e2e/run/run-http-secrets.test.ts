@@ -25,7 +25,9 @@ test.each(["openai", "anthropic"] as const)(
     await using server = await startModelServer({ protocol, answer, key })
     const files = { "notes.txt": `keys ${keys.ANTHROPIC_API_KEY} ${keys.OPENAI_API_KEY} ${token}\n` }
     using room = httpWorkspace({
-      ...{ endpoint: server.endpoint, files, variables: keys },
+      endpoint: server.endpoint,
+      files,
+      variables: keys,
       model: { provider: protocol },
     })
     const record = join(room.workspace.outside, "cache", "recording.jsonl")
@@ -42,7 +44,9 @@ test.each(["openai", "anthropic"] as const)(
 
     // What was recorded plays again without any server.
     using again = httpWorkspace({
-      ...{ endpoint: "http://127.0.0.1:9", files, variables: keys },
+      endpoint: "http://127.0.0.1:9",
+      files,
+      variables: keys,
       model: { provider: protocol },
     })
     const replayed = await again.ask("--yes=plan", "--replay", record)

@@ -29,7 +29,9 @@ function replies(): readonly ReplyText[] {
     open(`s${index}`, "WRITE_FILE", index === 0 ? {} : { depends_on: [`s${index - 1}`] }),
   )
   const plan = reply.plan({
-    ...{ write: [contract, "out*.txt"], acceptance: [contains(contract, "quince")], steps },
+    write: [contract, "out*.txt"],
+    acceptance: [contains(contract, "quince")],
+    steps,
   })
   const reads = (index: number) =>
     [0, 1, 2, 3].map(more => reply.calls(["read_file", { path: `in${(index + more) % stepCount}.txt` }]))
@@ -89,7 +91,8 @@ describe("a model with a window of 8,192 tokens", () => {
   test("cannot hold a request that is longer by itself, which is told", async () => {
     await using server = await startModelServer({ protocol: "ollama", answer: scriptedAnswers(replies()) })
     using room = httpWorkspace({
-      ...{ endpoint: server.endpoint, files: { "AGENTS.md": instruction } },
+      endpoint: server.endpoint,
+      files: { "AGENTS.md": instruction },
       model: { parameters: { context_window: 1024, max_tokens: 512 } },
     })
     const run = await room.ask("--yes=plan")
@@ -122,7 +125,11 @@ describe("two models that count differently", () => {
       return { ...given, usage: { input: promptTokens * 3, output: 10 } }
     }
     const models = ["wordy", "terse"].map(name => ({
-      ...{ name, trainedTokens: 32_768, loadedTokens: 16_384, parameters: "7.0B", tools: true },
+      name,
+      trainedTokens: 32_768,
+      loadedTokens: 16_384,
+      parameters: "7.0B",
+      tools: true,
     }))
     await using server = await startModelServer({ protocol: "openai", flavour: "lmstudio", answer, models })
     const roles = { planner: "wordy", executor: "terse", verifier: "terse", reviewer: "terse" }

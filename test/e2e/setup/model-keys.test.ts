@@ -35,7 +35,11 @@ describe("how a model is asked is configured", () => {
 
   test("edit_format, and what opus, sonnet and haiku mean", async () => {
     const models = ["large", "middle", "small"].map(name => ({
-      ...{ name, trainedTokens: 32_768, loadedTokens: 32_768, parameters: "7.0B", tools: true },
+      name,
+      trainedTokens: 32_768,
+      loadedTokens: 32_768,
+      parameters: "7.0B",
+      tools: true,
     }))
     const answer = scriptedAnswers(greeting())
     await using server = await startModelServer({ protocol: "openai", models, answer })
@@ -44,7 +48,10 @@ describe("how a model is asked is configured", () => {
       model: { provider: "openai", edit_format: "diff", name: "haiku" },
       more: {
         models: {
-          ...{ planner: "opus", executor: "sonnet", verifier: "sonnet", reviewer: "haiku" },
+          planner: "opus",
+          executor: "sonnet",
+          verifier: "sonnet",
+          reviewer: "haiku",
           tiers: { opus: "large", sonnet: "middle", haiku: "small" },
         },
       },
@@ -96,7 +103,8 @@ describe("how long a model is waited for is configured", () => {
     const answer = alwaysFirst(() => ({ acts: [{ send: refusal(kind, 400, tooLong) }] }))
     await using server = await startModelServer({ protocol: "openai", answer })
     using room = httpWorkspace({
-      ...{ endpoint: server.endpoint, model: { provider: "openai" } },
+      endpoint: server.endpoint,
+      model: { provider: "openai" },
       more: { orchestration: { step_retry_limit: 1 } },
       files: { "long.txt": "a line of a file that is to be left out\n".repeat(300) },
     })
@@ -118,7 +126,8 @@ test("ACODE-MODEL-006: a server that is no model server", async () => {
 
 test("mode.allow_burst: nobody may send anything elsewhere", async () => {
   using room = httpWorkspace({
-    ...{ endpoint: null, more: { mode: { allow_burst: false } } },
+    endpoint: null,
+    more: { mode: { allow_burst: false } },
     variables: { ANTHROPIC_API_KEY: "sk-ant-not-a-key" },
   })
   const run = await room.plain("run", "x", "--mode", "burst", "--model", "anthropic/some-model")

@@ -8,7 +8,11 @@ import { greeting } from "../../support/script-replies.ts"
 import { httpWorkspace } from "../../support/workspace/http-workspace.ts"
 
 const model = (name: string, loadedTokens: number | null): FakeModel => ({
-  ...{ name, loadedTokens, trainedTokens: 32_768, parameters: "8.0B", tools: true },
+  name,
+  loadedTokens,
+  trainedTokens: 32_768,
+  parameters: "8.0B",
+  tools: true,
 })
 
 const willing = (asked: Parameters<typeof probeAnswer>[0]) => probeAnswer(asked) ?? says("hi")

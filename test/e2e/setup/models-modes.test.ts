@@ -59,7 +59,8 @@ describe("an airgapped session", () => {
     const { seen, answer, watch } = watchedAnswers()
     await using server = await startModelServer({ protocol: "openai", answer })
     using room = httpWorkspace({
-      ...{ endpoint: server.endpoint, more: { mode: { airgapped_lock: true } } },
+      endpoint: server.endpoint,
+      more: { mode: { airgapped_lock: true } },
       // Whatever else is named in the environment is not for this session.
       variables: {
         OLLAMA_HOST: "gpu-box.invalid",
@@ -139,7 +140,10 @@ describe("the mode", () => {
   test("that is in force is told, with where it is from and what it allows", async () => {
     using plain = httpWorkspace({ endpoint: null })
     expect(JSON.parse((await plain.plain("config", "mode", "--json")).stdout)).toMatchObject({
-      ...{ mode: "local-only", origin: "default", allowsBurst: true, isLocked: false },
+      mode: "local-only",
+      origin: "default",
+      allowsBurst: true,
+      isLocked: false,
       allowed: expect.arrayContaining([{ id: "other_models", allowed: "no" }]),
     })
     using locked = httpWorkspace({ endpoint: null, more: { mode: { airgapped_lock: true } } })
@@ -202,7 +206,8 @@ describe("a server elsewhere", () => {
       await using server = await startModelServer({ protocol: "openai", answer, key })
       await using door = await tcpDoor(server.endpoint, ownAddress)
       using room = httpWorkspace({
-        ...{ endpoint: door.endpoint, variables: { OPENAI_API_KEY: key } },
+        endpoint: door.endpoint,
+        variables: { OPENAI_API_KEY: key },
         model: { provider: "openai" },
       })
       expect((await room.ask("--yes=plan")).exitCode).toBe(33)

@@ -32,7 +32,11 @@ async function stoppedBehindAnother(room: TaskWorkspace, answer: FakeReply | Fau
   room.temp.write("../config/acode/config.yml", JSON.stringify(config))
   // Not by the usual way, which also tries what the output advises: in a copy of a workspace that is still taken.
   const running = Bun.spawn([acodeProgram(), "agent", "run", "one"], {
-    ...{ cwd: room.temp.root, env: variables, stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+    cwd: room.temp.root,
+    env: variables,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
   })
   await eventually(
     "the model was asked, and its reply recorded",

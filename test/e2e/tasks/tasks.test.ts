@@ -67,7 +67,10 @@ describe("acode agent run", () => {
     const line = `"$0" agent run --pending --parallel 2 --json --script "$1" ${where}; exit "\${PIPESTATUS[0]}"`
     const env = { ...process.env, ...room.temp.environment, HOME: room.temp.outside }
     const child = Bun.spawn(["bash", "-c", line, acodeProgram(), script], {
-      ...{ cwd: room.temp.root, env, stdout: "ignore", stderr: "pipe" },
+      cwd: room.temp.root,
+      env,
+      stdout: "ignore",
+      stderr: "pipe",
     })
     expect(await child.exited).toBe(exitCode)
     expect(await new Response(child.stderr).text()).not.toContain("could not be ended")
@@ -92,7 +95,8 @@ describe("acode agent run", () => {
       ...["step.finished", "session.finished", "result"],
     ])
     expect(lines.at(-1)).toMatchObject({
-      ...{ exitCode: 0, session: lines[0].session },
+      exitCode: 0,
+      session: lines[0].session,
       data: { taskId: "one", status: "completed", tokensUsed: { total: 7 }, outputPath: "out/one.md" },
     })
   })

@@ -20,7 +20,9 @@ test.each(cases)(
     const view = viewOf(stateOf())
     const provider = listening([stop])
     const request = requestOf({
-      ...{ stage, messages: messages(view), tools: offered(view) },
+      stage,
+      messages: messages(view),
+      tools: offered(view),
       format: format === null ? null : { name: format.name, schema: format.schema },
     })
     await itemsOf(withRung(provider, rung).ask(request, never))

@@ -191,7 +191,8 @@ describe.each(rungs)("on the rung %s", rung => {
 
   test("a reply without an end is one that broke off", async () => {
     expect(await heard(rung, pieces(said, 4))).toMatchObject({
-      ...{ text: said, calls: [] },
+      text: said,
+      calls: [],
       failure: { kind: "truncated" },
     })
   })
@@ -204,7 +205,9 @@ describe.each(rungs)("on the rung %s", rung => {
       stop,
     ]
     expect(await heard(rung, items)).toMatchObject({
-      ...{ problems: ["odd"], usage: { input: 3, output: 4 }, calls: [made] },
+      problems: ["odd"],
+      usage: { input: 3, output: 4 },
+      calls: [made],
     })
   })
 

@@ -24,7 +24,8 @@ interface Fake extends Provider {
 function modelOf(...replies: readonly (readonly ModelItem[])[]): Fake {
   const requests: ModelRequest[] = []
   return {
-    ...{ name: "fake", requests },
+    name: "fake",
+    requests,
     async *ask(request) {
       requests.push(request)
       yield* replies[requests.length - 1] ?? [failedItem("script", "asked once too often")]

@@ -40,13 +40,18 @@ describe("an event on its way into the log", () => {
 
   test("keeps its ids and hashes, whatever someone takes for a secret", () => {
     const data = {
-      ...{ approvalId: systemIds.next("apr"), planId: "plan-1", planHash: `sha256:${"ab".repeat(32)}` },
-      ...{ approver: "ada", stepCount: 1, expiresAt: "2027-01-01T00:00:00.000Z" },
+      approvalId: systemIds.next("apr"),
+      planId: "plan-1",
+      planHash: `sha256:${"ab".repeat(32)}`,
+      approver: "ada",
+      stepCount: 1,
+      expiresAt: "2027-01-01T00:00:00.000Z",
     }
     const everything = { redactText: () => "[REDACTED:custom]", redactBytes: (bytes: Uint8Array) => bytes }
     expect(prepareEvent(newEvent(PlanApproved, data), everything).data).toEqual({
       ...data,
-      ...{ planId: "[REDACTED:custom]", approver: "[REDACTED:custom]" },
+      planId: "[REDACTED:custom]",
+      approver: "[REDACTED:custom]",
     })
   })
 

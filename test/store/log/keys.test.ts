@@ -161,7 +161,9 @@ describe("a private directory", () => {
     writeFileSync(keys.path, "")
     const below = join(keys.path, "deeper")
     expect(failureOf(() => makePrivateDirectory(below)).report).toMatchObject({
-      ...{ code: "ACODE-DB-003", where: below, hint: expect.stringContaining("XDG_DATA_HOME") },
+      code: "ACODE-DB-003",
+      where: below,
+      hint: expect.stringContaining("XDG_DATA_HOME"),
     })
   })
 

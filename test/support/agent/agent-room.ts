@@ -103,7 +103,12 @@ export async function agentRoom(
   }
   return {
     ...room,
-    ...{ store, sessionId, requests, waits, drive, events },
+    store,
+    sessionId,
+    requests,
+    waits,
+    drive,
+    events,
     data: type => events().flatMap(event => (event.type === type ? [fieldsOf(event)] : [])),
     [Symbol.dispose]: () => {
       wiring[Symbol.dispose]()
@@ -180,15 +185,17 @@ function fieldsOf({ data }: StoredEvent): Readonly<Record<string, unknown>> {
 
 function started(options: AgentRoomOptions) {
   return newEvent(SessionStarted, {
-    ...{
-      lane: "agent",
-      goal: "do what is asked",
-      planId: null,
-      planHash: null,
-      approvalId: null,
-      plan: null,
-    },
-    ...{ stepCount: 0, policyVersion: "sha256:test", treeDigest: null, worktreeId: null, repoSha: null },
+    lane: "agent",
+    goal: "do what is asked",
+    planId: null,
+    planHash: null,
+    approvalId: null,
+    plan: null,
+    stepCount: 0,
+    policyVersion: "sha256:test",
+    treeDigest: null,
+    worktreeId: null,
+    repoSha: null,
     outputs: [],
     agent: settingsOf(options),
     owner: processIdentity(),

@@ -12,21 +12,23 @@ using wiring = new StoppingWiring(
 const { exitCode, results } = await executeTasks(
   wiring,
   {
-    ...{
-      tasks: "pending",
-      limit: null,
-      parallel: 1,
-      choice: { script },
-      model: null,
-      mode: null,
-      mayOverwrite: false,
-    },
-    ...{ agentConfig: {}, maxTokens: null },
+    tasks: "pending",
+    limit: null,
+    parallel: 1,
+    choice: { script },
+    model: null,
+    mode: null,
+    mayOverwrite: false,
+    agentConfig: {},
+    maxTokens: null,
   },
   {
-    ...{ notice: () => undefined, onEvent: () => undefined, onResult: () => undefined },
+    notice: () => undefined,
+    onEvent: () => undefined,
+    onResult: () => undefined,
     onBusy: () => undefined,
-    ...{ signal: new AbortController().signal, leaving: new AbortController().signal },
+    signal: new AbortController().signal,
+    leaving: new AbortController().signal,
   },
 )
 for (const { error } of results) process.stderr.write(`${error?.code} ${error?.message}\n`)

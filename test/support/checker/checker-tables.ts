@@ -113,8 +113,12 @@ const steps: Record<string, (tables: Tables, event: LogRow, said: Said) => void>
     change(tables, "sessions", event.stream, { plan_hash: said.planHash }),
   "session.resumed": (tables, event, { owner: { bootId, pid, startTicks } }) =>
     change(tables, "sessions", event.stream, {
-      ...{ boot_id: bootId, pid, start_ticks: startTicks },
-      ...{ state: "EXECUTING", reason: null, exit_code: null },
+      boot_id: bootId,
+      pid,
+      start_ticks: startTicks,
+      state: "EXECUTING",
+      reason: null,
+      exit_code: null,
     }),
   "session.rested": (tables, event, said) => change(tables, "sessions", event.stream, endOf(said)),
   "session.finished": (tables, event, said) =>

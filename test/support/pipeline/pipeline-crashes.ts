@@ -9,7 +9,9 @@ import { type TaskWorkspace, taskViolations, taskWorkspace } from "../task-works
 
 /** Two skills at once behind a third one; the output of `other` is revised once. */
 const pipelineText = JSON.stringify({
-  ...{ id: "launch", goal: "Launch", requirements: "Say it." },
+  id: "launch",
+  goal: "Launch",
+  requirements: "Say it.",
   steps: [
     { type: "sequential", skill: "plain" },
     { type: "parallel", skills: ["other", "third"] },
@@ -33,7 +35,9 @@ export async function pipelineRoom(answer = answerFor): Promise<PipelineRoom> {
   const file = join(room.temp.outside, "launch.json")
   writeFileSync(file, pipelineText)
   return {
-    ...{ room, server, file },
+    room,
+    server,
+    file,
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]()
       room[Symbol.dispose]()

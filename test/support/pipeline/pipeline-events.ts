@@ -256,7 +256,10 @@ export function callAsked(callId: string, modelCallId: string | null = null) {
   const origin = { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null, modelCallId }
   const args = inline({})
   return newEvent(ToolCallRequested, {
-    ...{ callId, origin, arguments: args, argsDigest: "" },
+    callId,
+    origin,
+    arguments: args,
+    argsDigest: "",
     tool: "write_file",
     canonicalTool: "write_file",
   })
@@ -265,7 +268,9 @@ export function callAsked(callId: string, modelCallId: string | null = null) {
 export function callBegan(callId: string, effectClass: DataOf<typeof ToolCallStarted>["effectClass"]) {
   const decision = { decision: "allow" as const, rule: "", reason: "", level: 0 }
   return newEvent(ToolCallStarted, {
-    ...{ callId, effectClass, decision },
+    callId,
+    effectClass,
+    decision,
     targets: [],
     checkpointId: null,
     approvalId: null,
@@ -303,7 +308,12 @@ export function checked(
   more: Partial<DataOf<typeof CheckFinished>> = {},
 ) {
   return newEvent(CheckFinished, {
-    ...{ criterionId, verdict, taskId: "t1", kind: "command", reason: `it ${verdict}`, treeDigest: "tree" },
+    criterionId,
+    verdict,
+    taskId: "t1",
+    kind: "command",
+    reason: `it ${verdict}`,
+    treeDigest: "tree",
     argv: null,
     exitCode: null,
     outputHash: null,

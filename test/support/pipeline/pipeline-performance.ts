@@ -163,7 +163,9 @@ export class Performance {
     if (changed.length > 0) this.tree += 1
     const executionId = isDone && this.rarely(2) ? callId : null
     return callSettled(callId, {
-      ...{ outcome, changed, executionId },
+      outcome,
+      changed,
+      executionId,
       certainty: isDone ? "done" : "notDone",
       error:
         outcome === "succeeded" ? null : { code: "ACODE-EXEC-005", message: "no", where: null, hint: null },
@@ -231,8 +233,14 @@ function refused({ step, modelCallId, reason }: Extract<Action, { kind: "refuseS
 
 function sessionEnded({ reason, exitCode, unverified }: Completion): NewEvent {
   return newEvent(SessionFinished, {
-    ...{ state: "COMPLETED", reason, exitCode, unverified, treeDigest: null },
-    ...{ wallMs: 0, toolMs: 0, waitMs: 0 },
+    state: "COMPLETED",
+    reason,
+    exitCode,
+    unverified,
+    treeDigest: null,
+    wallMs: 0,
+    toolMs: 0,
+    waitMs: 0,
   })
 }
 

@@ -71,3 +71,15 @@ function nameOf(node: ts.SignatureDeclaration): string {
   if (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)) return parent.name.getText()
   return "(anonymous)"
 }
+
+/** Finds object literals that are spread into another one only to write several properties in a line. */
+export function spreadLiterals(file: TidyFile): Finding[] {
+  const source = parse(file)
+  const findings: Finding[] = []
+  visit(source, node => {
+    if (!ts.isSpreadAssignment(node) || !ts.isObjectLiteralExpression(node.expression)) return
+    const line = lineOf(source, node.getStart(source))
+    findings.push({ path: file.path, line, message: "a literal is spread: write its properties here" })
+  })
+  return findings
+}

@@ -43,7 +43,8 @@ export const configMatrix = defineCommand({
     if (globals.json)
       output.json(
         rows.map(({ id, summary, allowed }) => ({
-          ...{ id, summary },
+          id,
+          summary,
           allowed: Object.fromEntries(shown.map(each => [each, allowed[each]])),
         })),
       )

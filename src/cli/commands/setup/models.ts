@@ -26,7 +26,9 @@ export const modelsList = defineCommand({
   run: async ({ flags }, { service, output, globals }) => {
     using interrupted = interruption()
     const { endpoint, protocol, models, externalCalls } = await (await service()).listModels({
-      ...{ model: null, mode: flags.mode ?? null, signal: interrupted.signal },
+      model: null,
+      mode: flags.mode ?? null,
+      signal: interrupted.signal,
       notice: text => output.notice(text),
     })
     if (globals.json)
@@ -65,7 +67,9 @@ export const modelsProbe = defineCommand({
   run: async ({ arguments: [name], flags }, { service, output, globals }) => {
     using interrupted = interruption()
     const probed = await (await service()).probeModel({
-      ...{ model: name ?? null, mode: flags.mode ?? null, signal: interrupted.signal },
+      model: name ?? null,
+      mode: flags.mode ?? null,
+      signal: interrupted.signal,
       notice: text => output.notice(text),
     })
     if (globals.json) output.json({ id: probed.name, ...probed })

@@ -63,7 +63,9 @@ function modelRequest(flags: FlagValues<typeof modelFlags>) {
   const { tier, timeout, "max-retries": maxRetries } = flags
   return {
     choice: { script: flags.script, record: flags.record, replay: flags.replay },
-    ...{ model: flags.model ?? null, mode: flags.mode ?? null, parallel: flags.parallel ?? null },
+    model: flags.model ?? null,
+    mode: flags.mode ?? null,
+    parallel: flags.parallel ?? null,
     maxTokens: flags["max-tokens"] ?? null,
     agentConfig: {
       ...(tier === undefined ? {} : { modelTier: tier }),

@@ -208,7 +208,10 @@ function printEnd(result: PlanReport, planned: number, output: Output): void {
     output.line(`  ${result.error_code ?? ""}: ${oneLine(result.error_message ?? "", 400)}`)
   for (const line of diffStatLines(result.changes)) output.line(line)
   const next = nextCommands(session, isDone ? "COMPLETED" : "FAILED", {
-    ...{ lane: "plan", openApproval: null, isDriven: false, repliesFlag: null },
+    lane: "plan",
+    openApproval: null,
+    isDriven: false,
+    repliesFlag: null,
     hasChanges: result.changes.total.files > 0,
   })
   output.line(output.dim(`session ${session}`))

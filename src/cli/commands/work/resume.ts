@@ -56,7 +56,10 @@ export const resume = defineCommand({
     }
     const { values } = await service.config()
     return driveHere(context, {
-      ...{ flags, seen, yes: change(settings).yes, prices: values.model.prices },
+      flags,
+      seen,
+      yes: change(settings).yes,
+      prices: values.model.prices,
       begin: surface => service.resume(id, request, surface),
     })
   },

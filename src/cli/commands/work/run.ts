@@ -44,7 +44,10 @@ function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs)
       const mode = usualMode(values.mode)
       const settings = change({ ...plainSettings, mode, limits: toPipelineLimits(values) })
       return driveHere(context, {
-        ...{ flags, yes: settings.yes, seen: [], prices: values.model.prices },
+        flags,
+        yes: settings.yes,
+        seen: [],
+        prices: values.model.prices,
         begin: surface => service.run(goal, settings, surface),
       })
     },

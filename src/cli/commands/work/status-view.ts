@@ -52,11 +52,20 @@ export function statusOf(found: SessionSummary, state: PipelineState | null, now
   const replies = state === null ? null : repliesFlag(state.settings.selection)
   const reason = recorded === null ? null : aboutSession(recorded, id, replies)
   return {
-    ...{ id, lane, goal, reason, exitCode, isDriven, state: shown },
+    id,
+    lane,
+    goal,
+    reason,
+    exitCode,
+    isDriven,
+    state: shown,
     ...placeOf(state, found),
     waitsFor: openApprovals.map(({ id: approvalId, operation }) => ({ approvalId, operation })),
     next: nextCommands(id, shown, {
-      ...{ lane, openApproval: openApprovals[0]?.id ?? null, isDriven, hasChanges: now.hasChanges },
+      lane,
+      openApproval: openApprovals[0]?.id ?? null,
+      isDriven,
+      hasChanges: now.hasChanges,
       repliesFlag: replies,
     }),
   }

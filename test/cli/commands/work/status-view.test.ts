@@ -79,7 +79,10 @@ describe("where a session stands", () => {
       { ...summary, lane: "plan", state: "FAILED", exitCode: 30, reason: "step s1" },
       null,
       {
-        ...{ isDriven: false, hasChanges: true, openApprovals: [], lastAsked: null },
+        isDriven: false,
+        hasChanges: true,
+        openApprovals: [],
+        lastAsked: null,
       },
     )
     expect(view).toMatchObject({ stage: null, stepsDone: 1, stepCount: 3, cyclesMax: null, exitCode: 30 })

@@ -64,7 +64,11 @@ describe("the facts about a model", () => {
     for (const body of silent)
       for (const name of ["qwen3", "local-claude-like"])
         expect(factsIn(body, name)).toEqual({
-          ...{ trainedTokens: null, loadedTokens: null, declaresTools: null, parameters: null, digest: null },
+          trainedTokens: null,
+          loadedTokens: null,
+          declaresTools: null,
+          parameters: null,
+          digest: null,
         })
   })
 })

@@ -208,7 +208,8 @@ describe("a server in trouble", () => {
     const [, ...later] = streaming([calling, done()]).acts
     const answer = streaming([part("I write it.")], { waitMs: 300 }, ...later)
     expect((await reply(answer, { settings: { limits: quick }, request: { tools } })).at(-1)).toEqual({
-      ...{ kind: "end", reason: "calls" },
+      kind: "end",
+      reason: "calls",
     })
   })
 

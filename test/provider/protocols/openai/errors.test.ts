@@ -266,7 +266,8 @@ describe("a shape that the server cannot force", () => {
     ]
     for (const [status, message] of told)
       expect({ message, kind: failure(status, { error: { message } }).kind }).toEqual({
-        ...{ message, kind: "badRequest" },
+        message,
+        kind: "badRequest",
       })
   })
 })

@@ -178,7 +178,8 @@ describe("a call that was cut off", () => {
   test("is none of those that end elsewhere than at the limit", async () => {
     for (const tokens of [null, [100, 4095], [100, 5000], [7000, 1191]] as const)
       expect((await ended({ tool_calls: aCall }, "tool_calls", tokens)).last).toEqual({
-        ...{ kind: "end", reason: "calls" },
+        kind: "end",
+        reason: "calls",
       })
   })
 })
