@@ -26,7 +26,13 @@ import {
   refusedVocabulary,
   wishfulTestNames,
 } from "./support/tidy/tidy-names.ts"
-import { oversizedFiles, oversizedFunctions, staleSizeExceptions } from "./support/tidy/tidy-sizes.ts"
+import {
+  oversizedFiles,
+  oversizedFunctions,
+  spreadLiterals,
+  staleSizeExceptions,
+  staleSpreadingFiles,
+} from "./support/tidy/tidy-sizes.ts"
 import { bannedTextsIn, wideComments } from "./support/tidy/tidy-texts.ts"
 import { silentCatches, unsoundTypes } from "./support/tidy/tidy-types.ts"
 
@@ -54,6 +60,11 @@ describe("the repository keeps its own rules", () => {
     expect(show(oversizedFiles(code))).toEqual([])
     expect(show(oversizedFunctions(measured, sizeExceptions))).toEqual([])
     expect(staleSizeExceptions(measured, sizeExceptions)).toEqual([])
+  })
+
+  test("no literal is spread into another one to save lines", () => {
+    expect(everywhere(code, spreadLiterals)).toEqual([])
+    expect(staleSpreadingFiles(code)).toEqual([])
   })
 
   test("a folder can be scanned, and a file has more than one importer or a size of its own", () => {
@@ -132,6 +143,11 @@ describe("the rules find what they are for", () => {
     ).toHaveLength(2)
     const huge = tidyFile("src/exec/huge.ts", `const f = () => {\n${"x()\n".repeat(80)}}\n`)
     expect(oversizedFunctions([huge], { "src/exec/huge.ts#f": 1000 })).toHaveLength(1)
+  })
+
+  test("spread literals, but not spread values", () => {
+    expect(found(spreadLiterals, "const a = { ...{ b: 1, c: 2 }, d: 3 }")).toBe(1)
+    expect(found(spreadLiterals, "const a = { ...b, ...(c ? { d: 1 } : {}) }")).toBe(0)
   })
 
   test("types that are told", () => {

@@ -212,7 +212,9 @@ function isBinary(bytes: Uint8Array): boolean {
 function unlistedStat({ callId, count }: UnlistedChanges): FileStat {
   return {
     path: `${counted(count, "file")} that ${callId} changed`,
-    ...{ change: "modified" as const, added: null, removed: null },
+    change: "modified" as const,
+    added: null,
+    removed: null,
     note: "the list of their names is lost",
   }
 }

@@ -63,7 +63,9 @@ function openSteps(events: readonly StoredEvent[]): readonly Started[] {
 function stepEnd({ taskId, stepId, index }: Started, [recovered]: readonly Recovered[]): NewEvent {
   const settled = recovered?.settled ?? null
   return newEvent(StepFinished, {
-    ...{ taskId, stepId, index },
+    taskId,
+    stepId,
+    index,
     success: false,
     callId: settled?.callId ?? null,
     code: settled?.error?.code ?? "ACODE-EXE-013",

@@ -38,7 +38,15 @@ export function toolOutcome(
 ): Outcome {
   const { error, value, text, exitCode, executionId, paths, diagnostics } = result
   return {
-    ...{ error, value, text, exitCode, executionId, paths, diagnostics, ...found, certainty },
+    error,
+    value,
+    text,
+    exitCode,
+    executionId,
+    paths,
+    diagnostics,
+    ...found,
+    certainty,
     outcome: error === null ? "succeeded" : "failed",
     cause: error === null ? null : causeOf({ kind: "general", code: error.code }),
     resultDigest: digestOf({ code: error?.code ?? null, value }),
@@ -109,7 +117,13 @@ export function settledEvent(
   const { callId, outcome, certainty, error, resultDigest, exitCode, executionId } = settled
   const changes = recordChanges(settled.changes, artifacts)
   return newEvent(ToolCallSettled, {
-    ...{ callId, outcome, certainty, error, resultDigest, exitCode, executionId },
+    callId,
+    outcome,
+    certainty,
+    error,
+    resultDigest,
+    exitCode,
+    executionId,
     result: settled.value === null ? null : recordJson(settled.value, artifacts),
     text: keepsText ? recordText(settled.text, artifacts) : null,
     paths: changes.kind === "inline" ? [...settled.paths] : allPaths(settled),

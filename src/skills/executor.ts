@@ -131,8 +131,13 @@ export class AgentExecutor {
     const result = resultOf(spent, durationMs())
     const { outputPath, warnings } = await claim.complete(reply.content, result)
     return {
-      ...{ taskId: task.id, skill: task.to, status: "completed", outputPath, warnings },
-      ...{ tokensUsed: tokensOf(spent), durationMs: durationMs() },
+      taskId: task.id,
+      skill: task.to,
+      status: "completed",
+      outputPath,
+      warnings,
+      tokensUsed: tokensOf(spent),
+      durationMs: durationMs(),
       ...(truncated === null ? {} : { error: truncated }),
     }
   }
@@ -301,7 +306,13 @@ function resultOf({ warnings, input, output }: Spent, durationMs: number): Claim
 function failed({ id, to }: Task, error: ExecutionError, result: ClaimResult): ExecutionResult {
   const { inputTokens, outputTokens, warnings, durationMs } = result
   return {
-    ...{ taskId: id, skill: to, status: "failed", outputPath: null, warnings, durationMs, error },
+    taskId: id,
+    skill: to,
+    status: "failed",
+    outputPath: null,
+    warnings,
+    durationMs,
+    error,
     tokensUsed: tokensOf({ input: inputTokens, output: outputTokens }),
   }
 }

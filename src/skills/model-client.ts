@@ -32,7 +32,12 @@ export function modelClient({ ask, replyIndex }: ModelAsking): ClaudeClient {
 function modelRequest({ systemPrompt, userMessage, model, maxTokens }: ClaudeRequest, replyIndex: number) {
   const system: readonly ModelMessage[] = systemPrompt === "" ? [] : [{ role: "system", text: systemPrompt }]
   return {
-    ...{ stage: "agent" as const, replyIndex, model, tools: [], format: null, outputTokensMax: maxTokens },
+    stage: "agent" as const,
+    replyIndex,
+    model,
+    tools: [],
+    format: null,
+    outputTokensMax: maxTokens,
     messages: [...system, { role: "user" as const, text: userMessage }],
   }
 }
@@ -43,7 +48,9 @@ function responseOf(reply: ModelReply, externalCalls: ExternalCalls | undefined)
   const failed = (message: string, code: ExecutionErrorCode) =>
     new ExecutionError(message, code, "", undefined, {
       retryAfterMs: failure?.retryAfterMs ?? null,
-      ...{ inputTokens: usage.input, outputTokens: usage.output, externalCalls },
+      inputTokens: usage.input,
+      outputTokens: usage.output,
+      externalCalls,
     })
   if (failure !== null) throw failed(failure.message, codeOf(failure))
   if (end === "refused") throw failed("the model refuses to answer", "RESPONSE_REFUSED")
@@ -52,7 +59,8 @@ function responseOf(reply: ModelReply, externalCalls: ExternalCalls | undefined)
   if (text === "") throw failed("the reply has no text", "RESPONSE_EMPTY")
   return {
     content: text,
-    ...{ inputTokens: usage.input, outputTokens: usage.output },
+    inputTokens: usage.input,
+    outputTokens: usage.output,
     stopReason: end === "length" ? "max_tokens" : "end_turn",
     ...(externalCalls === undefined ? {} : { externalCalls }),
   }

@@ -105,9 +105,22 @@ async function ensureTask(
   const now = workspace.now()
   const path = derivedPath({ id, to: skill }, parts.planOf(skill, contentOf(parts, skill, id)))
   const task: Task = {
-    ...{ id, status: "pending", priority: plan.priority, from: `pipeline ${plan.pipelineId}`, to: skill },
-    ...{ createdAt: now, updatedAt: now, deadline: null, goalId: null, pipelineId: plan.pipelineId },
-    ...{ revisionCount: 0, goal: plan.goal, inputs, requirements, tags: [], metadata: {} },
+    id,
+    status: "pending",
+    priority: plan.priority,
+    from: `pipeline ${plan.pipelineId}`,
+    to: skill,
+    createdAt: now,
+    updatedAt: now,
+    deadline: null,
+    goalId: null,
+    pipelineId: plan.pipelineId,
+    revisionCount: 0,
+    goal: plan.goal,
+    inputs,
+    requirements,
+    tags: [],
+    metadata: {},
     output: { path: path ?? `outputs/${skill}/${id}.md`, format: "markdown" },
     next: { type: "pipeline_continue", pipelineId: plan.pipelineId },
   }

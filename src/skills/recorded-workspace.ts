@@ -249,8 +249,11 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
       arguments: { path, content },
       obstacle: null,
       origin: {
-        ...{ planId: null, planHash: null, modelCallId: null },
-        ...{ taskId: step?.taskId ?? null, stepId: step?.taskId ?? null },
+        planId: null,
+        planHash: null,
+        modelCallId: null,
+        taskId: step?.taskId ?? null,
+        stepId: step?.taskId ?? null,
         stepKey: step === null ? null : taskStepKey(step.index, step.taskId),
       },
       grant: emptyGrant,

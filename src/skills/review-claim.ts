@@ -53,15 +53,17 @@ export class ReviewClaim extends RecordedClaim {
     const { reviewer } = this.review
     if (reviewer !== director) return this.parts.skill(reviewer, this.task.id)
     return {
-      ...{
-        name: director,
-        description: "",
-        license: null,
-        compatibility: null,
-        metadata: {},
-        allowedTools: null,
-      },
-      ...{ directory: "", body: directorBody, referenceContents: [], warnings: [], leftOut: [] },
+      name: director,
+      description: "",
+      license: null,
+      compatibility: null,
+      metadata: {},
+      allowedTools: null,
+      directory: "",
+      body: directorBody,
+      referenceContents: [],
+      warnings: [],
+      leftOut: [],
     }
   }
 
@@ -93,7 +95,12 @@ export class ReviewClaim extends RecordedClaim {
     const { redactText, folder, session } = this.parts
     const events = [
       newEvent(ReviewFinished, {
-        ...{ taskId: task.id, index, round, verdict, path, findingCount: findings.length },
+        taskId: task.id,
+        index,
+        round,
+        verdict,
+        path,
+        findingCount: findings.length,
         summary: redactText(summary),
       }),
       taskStepFinished(index, task.id, null, 0),

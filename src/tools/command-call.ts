@@ -47,7 +47,9 @@ export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall 
     prepare: async () => ({
       targets: [],
       subject: {
-        ...{ argv, cwd, environment: {} },
+        argv,
+        cwd,
+        environment: {},
         ...(network === "none" ? {} : { network: [network, ...hosts] }),
       },
       preview: [...exactCommand(argv), how(call, hosts, cwd), ""].join("\n"),
@@ -55,7 +57,10 @@ export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall 
         const record = await deps.runner.execute(
           command,
           {
-            ...{ network, sandbox: deps.sandbox, useShell: false, consented: context.consented },
+            network,
+            sandbox: deps.sandbox,
+            useShell: false,
+            consented: context.consented,
             ...(hosts.length === 0 ? {} : { hosts }),
           },
           { ...executionContext(context), hostRefusal: deps.hostRefusal },

@@ -100,7 +100,10 @@ function typescriptDefinition(file: ts.SourceFile, node: ts.Node, name: string, 
   const text = file.text.slice(start, node.end)
   const end = text.length - 1
   return {
-    ...{ symbol, name, start, text },
+    symbol,
+    name,
+    start,
+    text,
     // All of these end in a brace, before which a comment may stand.
     changed: number => `${text.slice(0, end)}/* größe 🎉 ${number} */ }`,
   }

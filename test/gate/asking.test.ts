@@ -36,10 +36,15 @@ function unanswered({ store }: GateRoom): ApprovalDesk {
   let now = 0
   return approvalDesk({
     sessionId: latestId(store),
-    ...{ approvals: store.approvals, isInteractive: true, whenNobody: "deny", timeoutMs: 5_000 },
+    approvals: store.approvals,
+    isInteractive: true,
+    whenNobody: "deny",
+    timeoutMs: 5_000,
     prompt: (_, dismissed) =>
       new Promise(resolve => dismissed.addEventListener("abort", () => resolve(null))),
-    ...{ notice: () => undefined, by: "ada", repeat: passes },
+    notice: () => undefined,
+    by: "ada",
+    repeat: passes,
     clock: { ...systemClock, monotonicMs: () => now },
   })
 }
@@ -304,19 +309,18 @@ describe("what looks like a secret", () => {
     const seen: string[] = []
     staffed(({ store }) =>
       approvalDesk({
-        ...{
-          sessionId: latestId(store),
-          approvals: store.approvals,
-          isInteractive: true,
-          whenNobody: "deny",
-          timeoutMs: null,
-          by: "ada",
-        },
+        sessionId: latestId(store),
+        approvals: store.approvals,
+        isInteractive: true,
+        whenNobody: "deny",
+        timeoutMs: null,
+        by: "ada",
         prompt: async ({ approval }) => {
           seen.push(approval.preview)
           return { answer: "granted", reason: null }
         },
-        ...{ notice: () => undefined, clock: systemClock },
+        notice: () => undefined,
+        clock: systemClock,
       }),
     )
     expect(await room.call("write_file", hidden)).toMatchObject({ outcome: "succeeded" })

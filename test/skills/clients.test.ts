@@ -19,7 +19,10 @@ import { testWhere } from "../support/requirement.ts"
 import { closedPort } from "./closed-port.ts"
 
 const request = (changes: Partial<ClaudeRequest> = {}): ClaudeRequest => ({
-  ...{ systemPrompt: "You write.", userMessage: "Write.", model: "claude-fake", maxTokens: 100 },
+  systemPrompt: "You write.",
+  userMessage: "Write.",
+  model: "claude-fake",
+  maxTokens: 100,
   ...changes,
 })
 
@@ -48,13 +51,19 @@ describe("DET-05: the client for tests", () => {
 
   test("answers something where nobody told it what", async () => {
     expect(await new MockClaudeClient().complete(request())).toEqual({
-      ...{ content: "Mock output for task", inputTokens: 100, outputTokens: 200, stopReason: "end_turn" },
+      content: "Mock output for task",
+      inputTokens: 100,
+      outputTokens: 200,
+      stopReason: "end_turn",
     })
   })
 
   test("answers by the request where it was given a generator", async () => {
     const client = new MockClaudeClient(({ userMessage }) => ({
-      ...{ content: userMessage.toUpperCase(), inputTokens: 1, outputTokens: 1, stopReason: "end_turn" },
+      content: userMessage.toUpperCase(),
+      inputTokens: 1,
+      outputTokens: 1,
+      stopReason: "end_turn",
     }))
     expect((await client.complete(request({ userMessage: "abc" }))).content).toBe("ABC")
   })
@@ -133,11 +142,17 @@ describe("DET-05: the client of Anthropic's API", () => {
   test("sends one message that is not streamed, and gives the text and the tokens", async () => {
     await using fake = await server(says("Hello", { usage: { input: 7, output: 3 } }))
     expect(await client(fake.endpoint).complete(request())).toEqual({
-      ...{ content: "Hello", inputTokens: 7, outputTokens: 3, stopReason: "end_turn" },
+      content: "Hello",
+      inputTokens: 7,
+      outputTokens: 3,
+      stopReason: "end_turn",
     })
     expect(fake.chats.map(({ body }) => body)).toMatchObject([
       {
-        ...{ model: "claude-fake", max_tokens: 100, stream: false, system: "You write." },
+        model: "claude-fake",
+        max_tokens: 100,
+        stream: false,
+        system: "You write.",
         messages: [{ role: "user", content: [{ type: "text", text: "Write." }] }],
       },
     ])
@@ -163,9 +178,15 @@ describe("DET-05: the client of Anthropic's API", () => {
 
   test("names each way to fail, and asks nothing twice", async () => {
     const codes: Readonly<Record<number, ExecutionErrorCode>> = {
-      ...{ 400: "API_BAD_REQUEST", 401: "API_AUTH", 403: "API_AUTH", 404: "API_NOT_FOUND" },
-      ...{ 408: "API_TIMEOUT", 413: "API_BAD_REQUEST", 429: "API_RATE_LIMITED", 500: "API_ERROR" },
-      ...{ 529: "API_OVERLOADED" },
+      400: "API_BAD_REQUEST",
+      401: "API_AUTH",
+      403: "API_AUTH",
+      404: "API_NOT_FOUND",
+      408: "API_TIMEOUT",
+      413: "API_BAD_REQUEST",
+      429: "API_RATE_LIMITED",
+      500: "API_ERROR",
+      529: "API_OVERLOADED",
     }
     for (const [typed, code] of Object.entries(codes)) {
       const status = Number(typed)

@@ -146,7 +146,8 @@ describe.each(clientKinds)("with %s", kind => {
       await room.execute(client, room.task(), { config })
       await room.execute(client, room.task({ metadata: { model_tier: "opus" } }), { config })
       await room.execute(client, room.task({ metadata: { model_tier: "opus" } }), {
-        ...{ config, agentConfig: { modelTier: "haiku" } },
+        config,
+        agentConfig: { modelTier: "haiku" },
       })
       expect(client.calls.map(({ model, maxTokens }) => [model, maxTokens])).toEqual([
         ...[
@@ -227,14 +228,17 @@ describe("with a client of a program's own", () => {
 
 test("the usual configuration has the usual values, and takes others one by one", () => {
   expect(createDefaultConfig({ maxRetries: 5 })).toEqual({
-    ...{ defaultModelTier: "sonnet", defaultTimeoutMs: 120_000, defaultMaxTokens: 4096, maxRetries: 5 },
-    ...{ retryDelayMs: 1000, retryJitter: false, strictContext: false },
+    defaultModelTier: "sonnet",
+    defaultTimeoutMs: 120_000,
+    defaultMaxTokens: 4096,
+    maxRetries: 5,
+    retryDelayMs: 1000,
+    retryJitter: false,
+    strictContext: false,
     modelMap: {
-      ...{
-        opus: "claude-opus-4-6",
-        sonnet: "claude-sonnet-4-5-20250929",
-        haiku: "claude-haiku-4-5-20251001",
-      },
+      opus: "claude-opus-4-6",
+      sonnet: "claude-sonnet-4-5-20250929",
+      haiku: "claude-haiku-4-5-20251001",
     },
     retryableErrors: ["API_ERROR", "API_RATE_LIMITED", "API_OVERLOADED", "API_TIMEOUT"],
     foundationSkill: "product-marketing-context",

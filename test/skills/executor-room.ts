@@ -61,7 +61,11 @@ export async function executorRoom(kind: ClientKind): Promise<ExecutorRoom> {
     }
   }
   return {
-    ...{ ...clients, temp, workspace, waits, file },
+    ...clients,
+    temp,
+    workspace,
+    waits,
+    file,
     task: changes => {
       const task = exampleTask(changes)
       temp.write(`tasks/${task.id}.md`, taskText(task))

@@ -36,8 +36,12 @@ describe.each(clientKinds)("with %s", kind => {
       const result = await room.execute(room.replying("# Page\n"), room.task())
       expect(room.file(output.path)).toBe("# Page\n")
       expect(result).toEqual({
-        ...{ taskId: exampleTask().id, skill: "copywriting", status: "completed", outputPath: output.path },
-        ...{ tokensUsed: { input: 100, output: 200, total: 300 }, warnings: [] },
+        taskId: exampleTask().id,
+        skill: "copywriting",
+        status: "completed",
+        outputPath: output.path,
+        tokensUsed: { input: 100, output: 200, total: 300 },
+        warnings: [],
         durationMs: expect.any(Number),
       })
       expect(result.durationMs).toBeGreaterThanOrEqual(0)

@@ -42,7 +42,9 @@ const ownClients: TestedClients = {
   replying: (content, changes) =>
     new MockClaudeClient(() => ({
       content: typeof content === "string" ? content : content(),
-      ...{ ...tokens, stopReason: "end_turn", ...changes },
+      ...tokens,
+      stopReason: "end_turn",
+      ...changes,
     })),
   failing: (code, times) => {
     const client = new MockClaudeClient()
@@ -117,6 +119,11 @@ function failureOf(code: ExecutionErrorCode): FakeReply | Fault {
 }
 
 const statuses: Partial<Record<ExecutionErrorCode, number>> = {
-  ...{ API_ERROR: 500, API_RATE_LIMITED: 429, API_OVERLOADED: 529, API_TIMEOUT: 408 },
-  ...{ API_AUTH: 401, API_NOT_FOUND: 404, API_BAD_REQUEST: 400 },
+  API_ERROR: 500,
+  API_RATE_LIMITED: 429,
+  API_OVERLOADED: 529,
+  API_TIMEOUT: 408,
+  API_AUTH: 401,
+  API_NOT_FOUND: 404,
+  API_BAD_REQUEST: 400,
 }

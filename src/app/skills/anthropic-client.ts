@@ -36,8 +36,14 @@ export class AnthropicClaudeClient implements ClaudeClient {
     const server = createAnthropic(openTransport({ endpoint, egress, externalCalls }), apiKey)
     const outputTokensMax = request.maxTokens > 0 ? request.maxTokens : defaultMaxTokens
     const provider = server.provider({
-      ...{ model: request.model, windowTokens: null, outputTokensMax, temperature: null, topP: null },
-      ...{ keepAlive: "", streams: false, limits },
+      model: request.model,
+      windowTokens: null,
+      outputTokensMax,
+      temperature: null,
+      topP: null,
+      keepAlive: "",
+      streams: false,
+      limits,
     })
     const client = modelClient({
       ask: async (asked, signal) => {

@@ -56,7 +56,10 @@ export async function skillModels(wiring: Wiring, request: SkillModelRequest): P
   const server = found === null ? null : await serverOf(wiring, request, found)
   const calls = new WeakMap<object, CollectedCalls>()
   const provider = await wireProvider({
-    ...{ choice, selected: null, isResumed: request.isResumed, root: wiring.root.path },
+    choice,
+    selected: null,
+    isResumed: request.isResumed,
+    root: wiring.root.path,
     server: server === null ? null : serverProvider(wiring, server, mode, calls),
     redactText: text => redactor.redactText(text),
   })
@@ -117,7 +120,10 @@ function serverProvider(
   const endpoint = readEndpoint(server.endpoint)
   if (endpoint.problem !== undefined)
     throw new Failure({
-      ...{ kind: "unavailable", code: "ACODE-MODEL-001", where: "model", hint: "name another model" },
+      kind: "unavailable",
+      code: "ACODE-MODEL-001",
+      where: "model",
+      hint: "name another model",
       message: `the address of the model server cannot be used: ${endpoint.problem}`,
     })
   const windows = new Map<string, Promise<number>>()
@@ -129,7 +135,9 @@ function serverProvider(
       const externalCalls = externalCallLog(wiring.clock)
       kept.set(request, externalCalls)
       const opened = await openServer({
-        ...{ protocol, endpoint, externalCalls },
+        protocol,
+        endpoint,
+        externalCalls,
         egress: egressOf(mode, values.model.endpoint, server.endpoint, server.consentBy),
         apiKey: apiKeyFor(protocol, endpoint, values, environment),
       })

@@ -84,7 +84,9 @@ class LazyWorkspace implements OpenSkillWorkspace {
     const { variables, notice } = this.options
     this.opened ??= new Wiring({
       environment: readEnvironment(variables),
-      ...{ workspace: this.root, configFile: undefined, notice },
+      workspace: this.root,
+      configFile: undefined,
+      notice,
     })
     return this.opened
   }
@@ -92,8 +94,13 @@ class LazyWorkspace implements OpenSkillWorkspace {
   private begin(): Promise<SkillSession> {
     const { notice = () => undefined, mayOverwrite = false } = this.options
     return newSkillSession(this.wiring(), {
-      ...{ goal: "execute tasks for a program", settings: { mode: "burst", server: null }, stepCount: 0 },
-      ...{ takeCalls: () => ({}), onEvent: () => undefined, notice, onBusy: () => undefined },
+      goal: "execute tasks for a program",
+      settings: { mode: "burst", server: null },
+      stepCount: 0,
+      takeCalls: () => ({}),
+      onEvent: () => undefined,
+      notice,
+      onBusy: () => undefined,
       mayOverwrite,
     })
   }

@@ -211,7 +211,8 @@ async function wired(
       begin: () => (hasBegun ? [] : beginning(wiring, { ...request, goal }, policy.policyVersion)),
       hasBegun: () => hasBegun,
       onBusy: request.onBusy,
-      ...{ clock, faults },
+      clock,
+      faults,
     },
     state,
   )
@@ -230,7 +231,7 @@ async function wired(
     log.release()
     if (hasBegun) store.anchor()
   }
-  return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
+  return { id: log.sessionId, log, workspace, planOf, skill, finish, [Symbol.dispose]: dispose }
 }
 
 const unfinished = "a task could not be ended: the next `acode agent run --pending` finishes it"
@@ -243,8 +244,15 @@ function denyingDesk(
   notice: (text: string) => void,
 ) {
   return approvalDesk({
-    ...{ approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
-    ...{ sessionId, notice, by: userName(), prompt: async () => null },
+    approvals,
+    isInteractive: false,
+    whenNobody: "deny",
+    timeoutMs: null,
+    clock,
+    sessionId,
+    notice,
+    by: userName(),
+    prompt: async () => null,
   })
 }
 
@@ -254,7 +262,11 @@ function beginning(
   policyVersion: string,
 ): readonly NewEvent[] {
   const started = newEvent(SessionStarted, {
-    ...{ ...nothingOfOtherLanes, goal, stepCount, policyVersion, skill: settings },
+    ...nothingOfOtherLanes,
+    goal,
+    stepCount,
+    policyVersion,
+    skill: settings,
     ...readGitState(root.path),
     owner: processIdentity(),
     ...takeCalls(),
@@ -264,14 +276,25 @@ function beginning(
 
 function finishedEvent({ state, reason, exitCode, code }: SkillEnding, wallMs: number): NewEvent {
   return newEvent(SessionFinished, {
-    ...{ state, reason, exitCode, unverified: true },
+    state,
+    reason,
+    exitCode,
+    unverified: true,
     ...(code === null ? {} : { code }),
-    ...{ treeDigest: null, wallMs: Math.round(wallMs), toolMs: 0, waitMs: 0 },
+    treeDigest: null,
+    wallMs: Math.round(wallMs),
+    toolMs: 0,
+    waitMs: 0,
   })
 }
 
 const nothingOfOtherLanes = {
-  ...{ lane: "skill" as const, planId: null, planHash: null, approvalId: null, plan: null, agent: null },
+  lane: "skill" as const,
+  planId: null,
+  planHash: null,
+  approvalId: null,
+  plan: null,
+  agent: null,
   treeDigest: null,
   outputs: [],
 }

@@ -156,10 +156,14 @@ async function resetTask(
     )
   const { values } = await wiring.config()
   using session = await newSkillSession(wiring, {
-    ...{ goal: `reset ${id}: ${oneLine(reason, 200)}`, stepCount: 1, takeCalls: () => ({}) },
+    goal: `reset ${id}: ${oneLine(reason, 200)}`,
+    stepCount: 1,
+    takeCalls: () => ({}),
     mayOverwrite: false,
     settings: { mode: values.mode.default, server: null },
-    ...{ onEvent: () => undefined, notice: () => undefined, onBusy: () => undefined },
+    onEvent: () => undefined,
+    notice: () => undefined,
+    onBusy: () => undefined,
   })
   try {
     await session.workspace.reset(id, { by: userName(), reason })

@@ -134,7 +134,8 @@ async function contains(
   const { kind } = workspace.locate(path)
   if (kind === "missing") return looked("failed", `${path} does not exist`)
   const { rows, truncated } = await workspace.search({
-    ...{ pattern, path },
+    pattern,
+    path,
     matchesMax: 1,
     timeoutMs: searchTimeoutMs,
   })

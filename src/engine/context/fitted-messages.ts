@@ -82,7 +82,9 @@ function fitted(
   parts: readonly ShortenedPart[],
 ) {
   return {
-    ...{ messages, tokens, tokensBefore },
+    messages,
+    tokens,
+    tokensBefore,
     shortened: [...new Set([...shortened, ...parts])],
     shortenedCount: shortened.length + parts.length,
   }

@@ -71,7 +71,8 @@ export function modelRequest(
     request: { stage, replyIndex: replyCount, model, messages, ...offer, outputTokensMax },
     shortened: [...new Set([...missing.parts, ...shortened])],
     shortenedCount: missing.parts.length + shortenedCount,
-    ...{ leftOut: missing.leftOut, tokensMax },
+    leftOut: missing.leftOut,
+    tokensMax,
     estimatedTokens: fixed + tokens,
     tokensBefore: counted(tokensBefore + missing.tokens),
     tokensAfter: counted(tokens),
@@ -90,7 +91,8 @@ function newlyMissing(state: PipelineState, view: StageView, tellsResults: boole
   const { parts, tokens } = tellsResults ? newlyShort(state) : nothingShort
   const leftOut = newlyLeftOut(state.told, view.leftOut)
   return {
-    ...{ leftOut, parts: [...parts, ...leftOut.map(({ part }) => part)] },
+    leftOut,
+    parts: [...parts, ...leftOut.map(({ part }) => part)],
     tokens: leftOut.reduce((sum, each) => sum + each.tokens, tokens),
   }
 }

@@ -28,8 +28,15 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
   const files = isWorking ? contextFiles(parts) : []
   const skills = isWorking ? redactor.redactText(skillList(parts.skills())) : ""
   return {
-    ...{ state: session.state, step, instructions, files, skills, hasCodeIndex },
-    ...{ outline: outline.text, diff: diff.text, olderResults: "someOld" },
+    state: session.state,
+    step,
+    instructions,
+    files,
+    skills,
+    hasCodeIndex,
+    outline: outline.text,
+    diff: diff.text,
+    olderResults: "someOld",
     findings: stage === "reviewer" ? findingsOf(session.events) : [],
     leftOut: [
       ...files.map(file => leftOutOf("longFiles", redactor.redactText(file.path), file)),

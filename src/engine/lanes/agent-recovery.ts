@@ -151,7 +151,8 @@ async function told(
   const retold = {
     ...settled,
     ...outcomeWithout({ outcome: "interrupted", certainty, cause, error: more }, settled),
-    ...{ executionId, paths },
+    executionId,
+    paths,
   }
   const left = { ...marksOf(parts.workspace, settled.changes), doubts }
   return [...events.slice(0, -1), settledEvent(retold, parts.artifacts, true, left)]

@@ -58,7 +58,10 @@ export function move({ session, clock }: AgentParts, action: Move): void {
       ? []
       : [
           newEvent(CycleStarted, {
-            ...{ from, to, count, reason },
+            from,
+            to,
+            count,
+            reason,
             limit: cyclesAllowed(state.settings.limits),
             fixes: [...fixes],
           }),
@@ -74,7 +77,10 @@ export function move({ session, clock }: AgentParts, action: Move): void {
     }),
     ...cycle,
     newEvent(StageTransitioned, {
-      ...{ from, to, reason, durationMs },
+      from,
+      to,
+      reason,
+      durationMs,
       feedback: [...feedback],
       tokensUsed: tokens,
       cycleCount: count,
@@ -103,7 +109,10 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
       ? []
       : [
           newEvent(StageFinished, {
-            ...{ stage: run.stage, attempt: run.attempt, status, message: reason },
+            stage: run.stage,
+            attempt: run.attempt,
+            status,
+            message: reason,
             durationMs: Math.max(0, clock.now() - run.enteredAtMs),
             tokens: tokensOf(session.state, run),
           }),
@@ -112,7 +121,10 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
     newEvent(EscalationRaised, { level, stage, reason, advice, exitCode }),
     ...ended,
     newEvent(SessionRested, {
-      ...{ state: "PAUSED", reason: `${reason}; ${advice}`, exitCode, unverified },
+      state: "PAUSED",
+      reason: `${reason}; ${advice}`,
+      exitCode,
+      unverified,
       ...withCode(code),
     }),
   ])
@@ -165,8 +177,14 @@ function goBack({ session }: AgentParts): void {
     refused,
     newEvent(CycleStarted, { from, to: "executor", count, limit: allowed, reason, fixes: [] }),
     newEvent(StageTransitioned, {
-      ...{ from, to: "executor" as const, reason, durationMs: 0, feedback: [reason] },
-      ...{ tokensUsed: 0, cycleCount: count, retryCount: 0 },
+      from,
+      to: "executor" as const,
+      reason,
+      durationMs: 0,
+      feedback: [reason],
+      tokensUsed: 0,
+      cycleCount: count,
+      retryCount: 0,
     }),
   ])
 }

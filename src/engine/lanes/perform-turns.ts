@@ -68,8 +68,11 @@ function requestedEvent(
 ) {
   const { selection } = session.state.settings
   return newEvent(ModelRequested, {
-    ...{ stage, stepId: step?.step.id ?? null, turn },
-    ...{ replyIndex: request.replyIndex, messageCount: request.messages.length },
+    stage,
+    stepId: step?.step.id ?? null,
+    turn,
+    replyIndex: request.replyIndex,
+    messageCount: request.messages.length,
     requestDigest: `sha256:${sha256Hex(request.messages.map(digestOf).join(","))}`,
     estimatedTokens,
     model: selection?.[stage].name ?? null,
@@ -86,8 +89,14 @@ function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
   const stepId = step?.step.id ?? null
   return [
     newEvent(ContextTrimmed, {
-      ...{ stage, stepId, turn, tokensBefore, tokensAfter, tokensMax },
-      ...{ shortenedCount, shortened: [...shortened] },
+      stage,
+      stepId,
+      turn,
+      tokensBefore,
+      tokensAfter,
+      tokensMax,
+      shortenedCount,
+      shortened: [...shortened],
       ...(leftOut.length === 0 ? {} : { leftOut: [...leftOut] }),
     }),
   ]
@@ -96,15 +105,13 @@ function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
 /** Returns the end of a turn without a request, so no reply of a script is used up. */
 function tooLong({ stage, step, turn }: AskModel, message: string) {
   return newEvent(TurnFinished, {
-    ...{
-      stage,
-      turn,
-      stepId: step?.step.id ?? null,
-      replyIndex: null,
-      calls: [],
-      output: null,
-      problems: [],
-    },
+    stage,
+    turn,
+    stepId: step?.step.id ?? null,
+    replyIndex: null,
+    calls: [],
+    output: null,
+    problems: [],
     text: { kind: "inline", text: "" },
     failure: { kind: "contextTooLong", message, retryable: false, retryAfterMs: null },
     usage: { input: 0, output: 0 },
@@ -127,14 +134,18 @@ function turnEvent(
   const problems = [...(answer?.problems ?? []), ...shapeProblems(reply)]
   const output = answer?.output === undefined || problems.length > 0 ? null : answer.output
   return newEvent(TurnFinished, {
-    ...{ stage, turn, durationMs, problems },
+    stage,
+    turn,
+    durationMs,
+    problems,
     ...(failure === null && reply.end === "length" ? { isCutOff: true as const } : {}),
     // A reply that a script lacks was not given: once the script is fixed, the same reply is requested again.
     replyIndex: failure?.kind === "script" ? null : parts.session.state.replyCount,
     stepId: step?.step.id ?? null,
     text: recordText(redactor.redactText(reply.text), artifacts),
     calls: calls.map(({ id, tool, arguments: args, digest }) => ({
-      ...{ id, tool },
+      id,
+      tool,
       arguments: recordJson(redactJson(args, redactor), artifacts),
       argsDigest: digest,
     })),

@@ -75,7 +75,9 @@ export async function runPlan(
       ...(code === null ? {} : { code }),
       unverified: true,
       treeDigest: await lastDigest(parts.workspace),
-      ...{ wallMs, toolMs, waitMs },
+      wallMs,
+      toolMs,
+      waitMs,
     }),
   ])
   parts.faults.reach("plan.finished")

@@ -69,7 +69,12 @@ export async function preparedSplices(
         changed_files: changes.map(({ path }) => path),
         stdout: text,
         symbols: spliced.map(({ file, symbol: { name, kind, container, lineStart, lineEnd } }) => ({
-          ...{ file, name, kind, container, line_start: lineStart, line_end: lineEnd },
+          file,
+          name,
+          kind,
+          container,
+          line_start: lineStart,
+          line_end: lineEnd,
         })),
       },
       text: changes.length === 0 ? `${text}\nunchanged: every symbol already had this definition` : text,

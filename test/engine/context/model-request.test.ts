@@ -39,12 +39,11 @@ const tenSteps = planVersion({
     {
       ...smallTask,
       steps: Array.from({ length: 10 }, (_, at) => ({
-        ...{
-          id: `s${at + 1}`,
-          title: `part ${at + 1}`,
-          description: `Write part ${at + 1} of src/email.ts.`,
-        },
-        ...{ action: "MODIFY_FILE", depends_on: [] },
+        id: `s${at + 1}`,
+        title: `part ${at + 1}`,
+        description: `Write part ${at + 1} of src/email.ts.`,
+        action: "MODIFY_FILE",
+        depends_on: [],
       })),
     },
   ],
@@ -117,7 +116,10 @@ describe("a window of 8,192 tokens over a task of ten steps", () => {
       checks: [{ id: "a2", kind: "judgement", taskId: "t1" }],
     })
     const failed = {
-      ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
+      seq: 9,
+      hasChangedTree: false,
+      runs: 1,
+      paths: [],
       criterionId: "a1",
       taskId: "t1",
       kind: "command",

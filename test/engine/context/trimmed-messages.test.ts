@@ -17,7 +17,8 @@ const line = (length: number) => `[${length} characters are not shown any more]`
 
 /** Results that are longer than a line are told in one once they are old; none of them is so by now. */
 const tellings = (of: readonly ModelMessage[]) => ({
-  ...{ someOld: of, allNew: of },
+  someOld: of,
+  allNew: of,
   allOld: of.map(message =>
     message.role === "tool" && message.text.length > 200
       ? { ...message, text: line(message.text.length) }
@@ -64,7 +65,8 @@ describe("a transcript that is too long", () => {
 
   test("loses the long texts in older calls, of which the files have what became, and in the newest last", () => {
     const write = (id: string) => ({
-      ...{ id, tool: "write_file" },
+      id,
+      tool: "write_file",
       arguments: { path: "a.ts", content: "c".repeat(4_000), more: [1, null, "d".repeat(900)] },
     })
     const writes: readonly ModelMessage[] = ["1", "2"].flatMap(id => [
@@ -146,7 +148,8 @@ describe("a transcript that is too long", () => {
       const all = tellings(results(20))
       const someOld = all.allNew.map((message, at) => (at < 30 ? (all.allOld[at] ?? message) : message))
       expect(trimTranscripts({ ...all, someOld }, room, null)).toMatchObject({
-        ...{ messages: someOld, shortened: [] },
+        messages: someOld,
+        shortened: [],
       })
     })
   })

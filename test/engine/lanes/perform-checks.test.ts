@@ -60,7 +60,8 @@ describe("a check that runs what the model wrote", () => {
     const steps = [open("s1"), concrete("s2", "run_command", { argv: ["make", "test"] })]
     const [, ...rest] = replies
     room = await agentRoom([reply.plan({ write: ["Makefile"], steps }), ...rest], {
-      ...{ yes: "plan", config: { execution: { sandbox: "none" } } },
+      yes: "plan",
+      config: { execution: { sandbox: "none" } },
     })
     expect(await room.drive()).toMatchObject({ exitCode: 33 })
     expect([room.data("command.started"), beside(room)]).toEqual([[], false])

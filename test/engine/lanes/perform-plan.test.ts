@@ -17,8 +17,11 @@ const asking = (answer: PromptedAnswer["answer"], reason: string | null = null) 
 const openQuestion = ({ store }: AgentRoom) => store.approvals.list({ open: true })[0]?.id ?? ""
 const answer = (session: AgentRoom, given: "granted" | "refused", reason: string | null = null) =>
   session.store.approvals.answer({
-    ...{ approvalId: openQuestion(session), answer: given, reason },
-    ...{ by: "grace", via: "command" },
+    approvalId: openQuestion(session),
+    answer: given,
+    reason,
+    by: "grace",
+    via: "command",
   })
 const task = { write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] }
 

@@ -107,7 +107,11 @@ describe("a concrete step", () => {
       const [asked] = room.store.approvals.list({ open: true })
       expect([room.file("greeting.txt"), room.data("step.finished")]).toEqual([null, []])
       room.store.approvals.answer({
-        ...{ approvalId: asked?.id ?? "", answer, by: "grace", via: "command", reason: null },
+        approvalId: asked?.id ?? "",
+        answer,
+        by: "grace",
+        via: "command",
+        reason: null,
       })
       expect(await room.drive()).toMatchObject({ exitCode })
       expect([room.file("greeting.txt"), room.data("approval.requested").length]).toEqual([text, 2])

@@ -19,7 +19,11 @@ const plan = reply.plan({ write: ["*.txt"], acceptance: [contains("greeting.txt"
 function answeringLate(retryAfterMs: number): AgentParts["ask"] {
   const failure = { kind: "rateLimited", message: "busy", retryable: true, retryAfterMs } as const
   return async () => ({
-    ...{ text: "", calls: [], problems: [], usage: { input: 0, output: 0 }, end: null },
+    text: "",
+    calls: [],
+    problems: [],
+    usage: { input: 0, output: 0 },
+    end: null,
     failure,
   })
 }
@@ -261,7 +265,9 @@ describe("a request that is too long for what is allowed", () => {
     expect(await room.drive()).toMatchObject({ exitCode: 0 })
     expect(room.data("context.trimmed")).toMatchObject([
       {
-        ...{ stage: "planner", shortened: ["longOutline", "longInstructions"], shortenedCount: 2 },
+        stage: "planner",
+        shortened: ["longOutline", "longInstructions"],
+        shortenedCount: 2,
         leftOut: [
           { part: "longOutline", name: null },
           { part: "longInstructions", name: "AGENTS.md", tokens: 18_404 },

@@ -8,7 +8,10 @@ const stepsMax = 100
 /** A plan of a hundred steps; those before the present one are done, but for one that was skipped. */
 function at(present: number) {
   const made = Array.from({ length: stepsMax }, (_, index) => ({
-    ...{ id: `s${index}`, title: `step ${index}`, description: "Do it.", action: "READ_FILE" },
+    id: `s${index}`,
+    title: `step ${index}`,
+    description: "Do it.",
+    action: "READ_FILE",
     depends_on: index === 0 ? [] : [`s${index - 1}`],
   }))
   const version = planVersion({ ...smallPlan, tasks: [{ ...smallTask, steps: made }] })

@@ -40,7 +40,10 @@ describe("what a reviewer is told", () => {
       treeDigest: "sha256:tree",
       checks: [
         {
-          ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
+          seq: 9,
+          hasChangedTree: false,
+          runs: 1,
+          paths: [],
           criterionId: "a1",
           taskId: "t1",
           kind: "command",
@@ -49,7 +52,10 @@ describe("what a reviewer is told", () => {
           treeDigest: "sha256:tree",
         },
         {
-          ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
+          seq: 9,
+          hasChangedTree: false,
+          runs: 1,
+          paths: [],
           criterionId: "project-tests",
           taskId: null,
           kind: "command",

@@ -72,7 +72,9 @@ export function planVersion(json: Json, more: Partial<PlanVersion> = {}): PlanVe
 
 export function stepsOf(plan: Plan): readonly StepState[] {
   return orderedSteps(plan).map(({ task, step, index }) => ({
-    ...{ task, step, index },
+    task,
+    step,
+    index,
     status: "pending",
     attempts: 0,
     startedAtMs: null,
@@ -94,13 +96,21 @@ export function stateOf(more: Partial<PipelineState> = {}): PipelineState {
 /** A server with one model for every stage. */
 export function selectionOf(more: Partial<StageModel> = {}): ModelSelection {
   const model: StageModel = {
-    ...{ name: "some-model", rung: "native", editFormat: "replace" },
-    ...{ windowTokens: 32_768, outputTokensMax: 4_096 },
+    name: "some-model",
+    rung: "native",
+    editFormat: "replace",
+    windowTokens: 32_768,
+    outputTokensMax: 4_096,
     ...more,
   }
   return {
-    ...{ protocol: "openai", endpoint: "http://127.0.0.1:1", consentBy: null },
-    ...{ planner: model, executor: model, verifier: model, reviewer: model },
+    protocol: "openai",
+    endpoint: "http://127.0.0.1:1",
+    consentBy: null,
+    planner: model,
+    executor: model,
+    verifier: model,
+    reviewer: model,
   }
 }
 
@@ -152,7 +162,10 @@ export function turnOf(more: Partial<Turn>): Turn {
 
 export function callOf(id: string, tool: string, text: string | null, args: Json = {}): TurnCall {
   return {
-    ...{ id, tool, arguments: args, argsDigest: `digest of ${id}` },
+    id,
+    tool,
+    arguments: args,
+    argsDigest: `digest of ${id}`,
     result: text === null ? null : { outcome: "succeeded", certainty: "done", text, digest: `sha256:${id}` },
   }
 }

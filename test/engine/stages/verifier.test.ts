@@ -30,7 +30,10 @@ function verifying(more: Partial<PipelineState> = {}): PipelineState {
       treeDigest: "tree",
       checks: [
         {
-          ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
+          seq: 9,
+          hasChangedTree: false,
+          runs: 1,
+          paths: [],
           criterionId: "a1",
           taskId: "t1",
           kind: "command",

@@ -109,11 +109,21 @@ describe("the proxy", () => {
     expect(more).toBeNull()
     expect(listed).toMatchObject([
       {
-        ...{ host: "allowed.test", port, decision: "allowed", reason: null, address: "127.0.0.1", count: 1 },
+        host: "allowed.test",
+        port,
+        decision: "allowed",
+        reason: null,
+        address: "127.0.0.1",
+        count: 1,
         receivedBytes: forwarded.length,
       },
       {
-        ...{ host: "allowed.test", port, decision: "allowed", reason: null, address: "127.0.0.1", count: 1 },
+        host: "allowed.test",
+        port,
+        decision: "allowed",
+        reason: null,
+        address: "127.0.0.1",
+        count: 1,
         sentBytes: inner("/two").length,
         receivedBytes: tunnelled.length - "HTTP/1.1 200 Connection established\r\n\r\n".length,
       },

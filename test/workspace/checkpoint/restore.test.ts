@@ -70,7 +70,11 @@ describe("restoring a tree", () => {
     ws.put("a", "1")
     const checkpoint = await ws.take("one")
     expect(await ws.restore(checkpoint)).toEqual({
-      ...{ remove: [], write: [], foreign: [], blocked: [], isInterrupted: false },
+      remove: [],
+      write: [],
+      foreign: [],
+      blocked: [],
+      isInterrupted: false,
       keptId: null,
     })
   })

@@ -64,7 +64,12 @@ export function checkpointBench(
   let restores = 0
   return {
     ...ws,
-    ...{ directory, store, tree, source, goal, restoreGoal },
+    directory,
+    store,
+    tree,
+    source,
+    goal,
+    restoreGoal,
     take: async id => taken(await store.takeTree(id, ws.root, await tree())),
     restore: async (checkpoint, expected) => {
       const wanted = expected === undefined ? await goal(checkpoint) : { checkpoint, expected }
