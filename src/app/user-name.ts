@@ -1,4 +1,5 @@
-import { CString, dlopen, FFIType, type Pointer, read } from "bun:ffi"
+import { CString, FFIType, type Pointer, read } from "bun:ffi"
+import { openLibc } from "../base/libc.ts"
 
 /**
  * Returns the name of the user who answers and approves, from the user database. The runtime would read the variable
@@ -6,9 +7,7 @@ import { CString, dlopen, FFIType, type Pointer, read } from "bun:ffi"
  */
 export function userName(): string {
   const uid = process.getuid?.() ?? -1
-  const { symbols, close } = dlopen("libc.so.6", {
-    getpwuid: { args: [FFIType.u32], returns: FFIType.ptr },
-  })
+  const { symbols, close } = openLibc({ getpwuid: { args: [FFIType.u32], returns: FFIType.ptr } })
   try {
     const entry = symbols.getpwuid(uid)
     // A container may run as a user id without a name. The name is the first field of the entry.

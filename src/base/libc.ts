@@ -1,4 +1,4 @@
-import { dlopen, FFIType, ptr } from "bun:ffi"
+import { dlopen, type FFIFunction, FFIType, type Library, ptr } from "bun:ffi"
 import { accessSync, closeSync, constants, writeSync } from "node:fs"
 
 /** The calls of the system that the runtime does not offer. Everything here is Linux only. */
@@ -39,10 +39,18 @@ export function openProgramFile(name: string, content: Uint8Array): number {
   return fd
 }
 
+/** Creates a pipe. Both ends are closed when a program is started. */
+export function openPipe(): { readonly read: number; readonly write: number } {
+  const ends = new Int32Array(2)
+  if (libc().pipe2(ptr(ends), closeOnExecFlag) !== 0)
+    throw Object.assign(new Error("cannot create a pipe: too many open files"), { code: "EMFILE" })
+  return { read: ends[0] ?? -1, write: ends[1] ?? -1 }
+}
+
 /** Creates two sockets that are connected to each other. */
 export function openSocketPair(): readonly [ours: number, theirs: number] {
   const ends = new Int32Array(2)
-  const type = sequencedPackets | closeOnExecSocket
+  const type = sequencedPackets | closeOnExecFlag
   if (libc().socketpair(unixFamily, type, 0, ptr(ends)) !== 0)
     throw new Error("socketpair failed: too many open files?")
   return [ends[0] ?? -1, ends[1] ?? -1]
@@ -148,7 +156,8 @@ const closeOnExec = 1
 const mayBeExecuted = 0x10
 const unixFamily = 1
 const sequencedPackets = 5
-const closeOnExecSocket = 0o2000000
+/** The value of O_CLOEXEC and of SOCK_CLOEXEC. */
+const closeOnExecFlag = 0o2000000
 const doNotWait = 0x40
 const closeDescriptorsOnExec = 0x40000000
 const socketLevel = 1
@@ -171,7 +180,8 @@ function libc(): ReturnType<typeof loadLibc>["symbols"] {
 
 function loadLibc() {
   const { i32, i64, u64, ptr: pointer } = FFIType
-  return dlopen("libc.so.6", {
+  return openLibc({
+    pipe2: { args: [pointer, i32], returns: i32 },
     socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
     recvmsg: { args: [i32, pointer, i32], returns: i64 },
     memfd_create: { args: [pointer, i32], returns: i32 },
@@ -182,4 +192,11 @@ function loadLibc() {
     wait4: { args: [i32, pointer, i32, pointer], returns: i32 },
     flock: { args: [i32, i32], returns: i32 },
   })
+}
+
+/** Loads functions of the C library for a caller that needs no other ones. Throws where the library is another one. */
+export function openLibc<Functions extends Record<string, FFIFunction>>(
+  functions: Functions,
+): Library<Functions> {
+  return dlopen("libc.so.6", functions)
 }

@@ -1,5 +1,5 @@
-import { dlopen, FFIType, ptr } from "bun:ffi"
 import { closeSync } from "node:fs"
+import { openPipe } from "./libc.ts"
 
 export interface SpawnRequest {
   /** The program must be a path: the caller decides how to find it on PATH. */
@@ -118,10 +118,7 @@ function exitOf({ exitCode, signalCode }: ReturnType<typeof Bun.spawn>): Exit {
   return { exitCode: null, signal: name.startsWith("SIG") ? name : `SIG${name}` }
 }
 
-interface Pipe {
-  readonly read: number
-  readonly write: number
-}
+type Pipe = ReturnType<typeof openPipe>
 
 /** Opens both pipes or none: a descriptor that stays open after the second fails would leak. */
 function openPipes(wantsOut: boolean, wantsErr: boolean): [Pipe | null, Pipe | null] {
@@ -132,24 +129,4 @@ function openPipes(wantsOut: boolean, wantsErr: boolean): [Pipe | null, Pipe | n
     if (out !== null) for (const end of [out.read, out.write]) closeSync(end)
     throw error
   }
-}
-
-const closeOnExec = 0o2000000
-
-function openPipe(): Pipe {
-  const ends = new Int32Array(2)
-  if (libc().pipe2(ptr(ends), closeOnExec) !== 0)
-    throw Object.assign(new Error("cannot create a pipe: too many open files"), { code: "EMFILE" })
-  return { read: ends[0] ?? -1, write: ends[1] ?? -1 }
-}
-
-let loaded: ReturnType<typeof loadLibc> | null = null
-
-function libc(): ReturnType<typeof loadLibc>["symbols"] {
-  loaded ??= loadLibc()
-  return loaded.symbols
-}
-
-function loadLibc() {
-  return dlopen("libc.so.6", { pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 } })
 }

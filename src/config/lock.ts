@@ -1,6 +1,6 @@
-import { dlopen, FFIType } from "bun:ffi"
 import { closeSync, openSync } from "node:fs"
 import { systemClock } from "../base/clock.ts"
+import { tryLock } from "../base/libc.ts"
 import { Failure } from "../domain/failure.ts"
 
 /**
@@ -22,18 +22,10 @@ export async function withDirectoryLock<Result>(
 }
 
 async function acquired(descriptor: number, patienceMs: number): Promise<void> {
-  const { symbols, close } = dlopen(`libc.${process.platform === "darwin" ? "dylib" : "so.6"}`, {
-    flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-  })
-  try {
-    const exclusiveWithoutWaiting = 2 | 4
-    const until = systemClock.monotonicMs() + patienceMs
-    while (symbols.flock(descriptor, exclusiveWithoutWaiting) !== 0) {
-      if (systemClock.monotonicMs() > until) throw busy()
-      await Bun.sleep(5)
-    }
-  } finally {
-    close()
+  const until = systemClock.monotonicMs() + patienceMs
+  while (!tryLock(descriptor, "exclusive")) {
+    if (systemClock.monotonicMs() > until) throw busy()
+    await Bun.sleep(5)
   }
 }
 

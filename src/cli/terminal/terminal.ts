@@ -1,6 +1,7 @@
-import { dlopen, FFIType } from "bun:ffi"
+import { FFIType } from "bun:ffi"
 import { fstatSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
+import { openLibc } from "../../base/libc.ts"
 import type { GlobalFlags } from "../parse/flags.ts"
 
 /** The standard descriptors that are terminals. Read from the system: the runtime's own answer loads streams. */
@@ -33,7 +34,7 @@ function isTerminal(fd: 0 | 1 | 2): boolean {
     if (errnoOf(error) === "EBADF") return false
     throw error
   }
-  const { symbols, close } = dlopen("libc.so.6", { isatty: { args: [FFIType.i32], returns: FFIType.i32 } })
+  const { symbols, close } = openLibc({ isatty: { args: [FFIType.i32], returns: FFIType.i32 } })
   try {
     return symbols.isatty(fd) === 1
   } finally {
@@ -43,7 +44,7 @@ function isTerminal(fd: 0 | 1 | 2): boolean {
 
 /** Discards input that was typed and not read yet. */
 export function discardTypedAhead(): void {
-  const { symbols, close } = dlopen("libc.so.6", {
+  const { symbols, close } = openLibc({
     tcflush: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
   })
   try {

@@ -1,4 +1,4 @@
-import { dlopen, FFIType } from "bun:ffi"
+import { FFIType } from "bun:ffi"
 import {
   chmodSync,
   closeSync,
@@ -17,6 +17,7 @@ import { join } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
+import { openLibc } from "../../base/libc.ts"
 import { Failure } from "../../domain/failure.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
 import {
@@ -311,7 +312,7 @@ function syncfs(): ((fd: number) => number) | null {
 
 function load(): ((fd: number) => number) | null {
   try {
-    const { symbols } = dlopen("libc.so.6", { syncfs: { args: [FFIType.i32], returns: FFIType.i32 } })
+    const { symbols } = openLibc({ syncfs: { args: [FFIType.i32], returns: FFIType.i32 } })
     return symbols.syncfs
   } catch {
     // Another C library: the caller syncs file by file.

@@ -1,6 +1,7 @@
-import { dlopen, FFIType, ptr, read } from "bun:ffi"
+import { FFIType, ptr, read } from "bun:ffi"
 import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
+import { openLibc } from "../../base/libc.ts"
 import { pathBytes, pathFromBytes, systemPath } from "../../base/path-bytes.ts"
 import { outsideWorkspace } from "../failures.ts"
 
@@ -100,7 +101,7 @@ function libc(): ReturnType<typeof load> {
 }
 
 function load() {
-  return dlopen("libc.so.6", {
+  return openLibc({
     syscall: {
       args: [FFIType.i64, FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.u64],
       returns: FFIType.i64,

@@ -1,6 +1,7 @@
-import { dlopen, FFIType, ptr, read } from "bun:ffi"
+import { FFIType, ptr, read } from "bun:ffi"
 import { linkSync, lstatSync, renameSync, unlinkSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
+import { openLibc } from "../../base/libc.ts"
 import { pathBytes, systemPath } from "../../base/path-bytes.ts"
 import { errnoName } from "../failures.ts"
 
@@ -112,7 +113,7 @@ function loadOrNull(): Libc | null {
 
 function load() {
   const { i32, u32, ptr: pointer } = FFIType
-  return dlopen("libc.so.6", {
+  return openLibc({
     renameat2: { args: [i32, pointer, i32, pointer, u32], returns: i32 },
     fcntl: { args: [i32, i32, i32], returns: i32 },
     mkfifoat: { args: [i32, pointer, u32], returns: i32 },

@@ -19,6 +19,12 @@ const bannedTexts: readonly BannedText[] = [
     instead: "run it through exec, or spawn() from base/spawn",
   },
   {
+    text: /\bdlopen\(/,
+    within: /^src\//,
+    except: /^src\/base\/libc\.ts$/,
+    instead: "openLibc() from base/libc, which knows the name of the library",
+  },
+  {
     text: /\bfetch\(|\bBun\.connect\(|\bnew WebSocket\(/,
     within: /^src\//,
     except: /^src\/provider\/transport\//,
