@@ -17,6 +17,7 @@ import { shownPath } from "../../base/path-names.ts"
 import type { AppEnvironment } from "../../config/environment.ts"
 import { Failure } from "../../domain/failure.ts"
 import { isWithin } from "../../sandbox/tree/paths.ts"
+import { guarded } from "../../store/database/database.ts"
 import { applicationId } from "../../store/database/schema.ts"
 import { tooBroad } from "../../workspace/locate.ts"
 
@@ -96,19 +97,29 @@ export function workspaceKey({ root, inode, born }: DirectoryIdentity): string {
 
 /** Returns whether `.agent` holds a database marked as one of acode, and the state directory holds none. */
 export function hasOldState(places: StatePlaces): boolean {
-  return !existsSync(places.databasePath) && saysItIsOurs(partsOfState(places.agentDirectory).databasePath)
+  const { databasePath } = partsOfState(places.agentDirectory)
+  return !existsSync(places.databasePath) && guarded(databasePath, () => saysItIsOurs(databasePath))
 }
 
 /** Returns whether a database has acode's application id, which SQLite stores at a fixed offset. */
 function saysItIsOurs(databasePath: string): boolean {
-  const stat = lstatSync(databasePath, { throwIfNoEntry: false })
-  if (stat?.isFile() !== true) return false
+  if (!isFileAt(databasePath)) return false
   const fd = openSync(databasePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const header = Buffer.alloc(100)
     return readSync(fd, header, 0, 100, 0) === 100 && header.readInt32BE(68) === applicationId
   } finally {
     closeSync(fd)
+  }
+}
+
+/** Returns false also where a file or a circle of links stands in place of the directory. */
+function isFileAt(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+  } catch (error) {
+    if (errnoOf(error) === "ENOTDIR" || errnoOf(error) === "ELOOP") return false
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import { shownPath } from "../../base/path-names.ts"
+import { counted } from "../../base/text.ts"
 import type { NewEvent } from "../../domain/events/definition.ts"
 import { Failure } from "../../domain/failure.ts"
 import { escalate } from "../../domain/pipeline/escalation.ts"
@@ -44,26 +45,46 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
 }
 
+/** Returns the changes that no checkpoint covers, and the files of which it is unknown whether they changed. */
+function uncoveredNames({ uncovered }: Recovered["settled"]): readonly string[] {
+  if (uncovered == null) return []
+  const { paths, count, unwatched } = uncovered
+  return [
+    ...paths.map(({ path, reason }) => `${shownPath(path)} (${reason})`),
+    ...(count > paths.length ? [counted(count - paths.length, "more file")] : []),
+    ...unwatched.map(path => `${shownPath(path)} (too large to be watched, so its changes are unknown)`),
+  ]
+}
+
 /** Names the paths in the question, because nothing is recorded about them before a person decides. */
 function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, settled }: Recovered) {
   const reasons = new Map(doubts.map(({ path, reason }) => [path, ` (${reason})`]))
   const names = listed(unattributed.map(path => `${shownPath(path)}${reasons.get(path) ?? ""}`))
+  const uncovered = uncoveredNames(settled)
+  const also = uncovered.length === 0 ? "" : `; without a copy, so not restorable: ${listed(uncovered)}`
   return escalate(state.stage?.stage ?? "executor", "Unrecoverable", "undecided", {
     reason:
       `acode ended while the command of call ${settled.callId} ran; these files changed meanwhile or since, by the ` +
-      `command or another program, and were not touched: ${names}`,
+      `command or another program, and were not touched: ${names}${also}`,
     advice:
-      `${redoAdvice(unattributed, reasons)}\`acode resume\` continues with the present files; ` +
+      `${redoAdvice(unattributed, reasons, uncovered)}\`acode resume\` continues with the present files; ` +
       "`acode cancel` ends the session and changes no file",
     status: null,
   })
 }
 
 /** Returns advice. If a path stays, the command cannot run again, and no directory is restored. */
-function redoAdvice(paths: readonly string[], reasons: ReadonlyMap<string, string>): string {
+function redoAdvice(
+  paths: readonly string[],
+  reasons: ReadonlyMap<string, string>,
+  uncovered: readonly string[],
+): string {
   const redo = "`acode resume --redo-command` restores"
-  if (reasons.size === 0)
-    return `${redo} them, keeps a copy of the present files and runs the command again; `
+  const them = reasons.size === 0 ? `${redo} them` : null
+  if (them !== null && uncovered.length === 0)
+    return `${them}, keeps a copy of the present files and runs the command again; `
+  if (them !== null)
+    return `${them} except those without a copy and keeps a copy of the present files, but cannot run the command again; `
   if (paths.every(path => reasons.has(path) || path.endsWith("/"))) return ""
   return `${redo} the files without a reason in brackets and keeps a copy of the present ones, but cannot run the command again; `
 }
@@ -108,6 +129,7 @@ async function putBack(
   const left = [
     ...[...doubts, ...done.blocked].map(({ path, reason }) => `${shownPath(path)} (${reason})`),
     ...done.foreign.map(shownPath),
+    ...uncoveredNames(settled),
   ]
   if (left.length === 0) return { isBack: true, what: `these changes were undone${kept}` }
   if (done.write.length + done.remove.length === 0)

@@ -300,15 +300,16 @@ const longBytes = 4 * 1024 * 1024
 function restoreMode(root: WorkspaceRoot, entry: TreeEntry, kept: PresentEntry): boolean {
   if (entry.kind === "special") return restoreSpecialMode(root, entry, kept)
   if (entry.kind !== "file" || kept.kind !== "entry" || kept.entry.kind !== "file") return false
-  const isReadable = kept.entry.sha256 !== null
-  if (isReadable && kept.entry.sha256 !== entry.sha256) return false
+  // Content that was not read, because it is too large or may not be read, differs for certain in another size.
+  const isOther =
+    kept.entry.sha256 === null ? kept.entry.sizeBytes !== entry.sizeBytes : kept.entry.sha256 !== entry.sha256
+  if (isOther) return false
   using file = pin(root, entry.path, "never")
   if (!file?.stat.isFile()) return false
   chmodSync(file.at, entry.mode)
   if (hashOf(file) === entry.sha256) return true
   chmodSync(file.at, kept.entry.mode)
-  if (isReadable) return false
-  throw fileFailure("denied", entry.path, "cannot be read, so no copy of it can be kept")
+  return false
 }
 
 type SpecialEntry = Extract<TreeEntry, { readonly kind: "special" }>

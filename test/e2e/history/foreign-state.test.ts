@@ -140,6 +140,19 @@ describe("a repository that brings state along", () => {
     }, 120_000)
   }
 
+  const places: Readonly<Record<string, (path: string) => void>> = {
+    "a file": path => writeFileSync(path, "acode state\n"),
+    "a link to itself": path => shell('ln -s "$1" "$2"', path, path),
+  }
+  for (const [name, make] of Object.entries(places))
+    test(`as .agent that is ${name}`, async () => {
+      make(agent())
+      for (const verb of verbs()) {
+        const { stdout, stderr } = await room.acode(...verb)
+        expect([verb, /ACODE-INT|report this/.exec(stdout + stderr)]).toEqual([verb, null])
+      }
+    }, 60_000)
+
   testWhere(process.getuid?.() === 0 ? null : "only root can make devices")(
     "as devices",
     async () => {

@@ -127,7 +127,10 @@ async function diedInCommand(
       reply.finish(),
       reply.review("approve"),
     ],
-    { files: { "a.txt": "precious\n" }, git, faults: dyingUnrecorded(again, reached) },
+    {
+      files: { "a.txt": "precious\n", ...(git ? { ".gitignore": "*.log\n" } : {}) },
+      ...{ git, faults: dyingUnrecorded(again, reached) },
+    },
   )
   await expect(died.drive()).rejects.toThrow(Died)
   expect([died.file("made.txt"), died.file("a.txt")]).toEqual(["made\n", "spoiled\n"])
@@ -249,6 +252,21 @@ describe("a command that was cut off", () => {
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "committed\n"])
     expect(room.data("tool_call.settled")).toMatchObject([{ outcome: "interrupted", certainty: "unknown" }])
     expect(keptCopies()).toEqual([])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  gitTest("names what git ignores before a person decides, and promises to run nothing again", async () => {
+    room = await diedInCommand(null, [], true)
+    room.workspace.write("new.log", "ignored\n")
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(restsWith(room)).toMatch(/; without a copy, so not restorable: new\.log \(git ignores it, /)
+    expect(restsWith(room)).toMatch(
+      /restores them except those without a copy .* cannot run the command again/,
+    )
+    expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 60 })
+    expect(firstError()).toMatch(/; these changes were undone except new\.log \(git ignores it, /)
+    expect(["made.txt", "a.txt", "new.log"].map(room.file)).toEqual([null, "precious\n", "ignored\n"])
+    expect(room.data("command.started")).toHaveLength(1)
     expect(await check(room.workspace)).toEqual([])
   })
 

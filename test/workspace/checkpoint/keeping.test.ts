@@ -131,6 +131,21 @@ describe("what a restore replaces", () => {
     await broughtBack(kept, "chk_2", small)
     expect(small.read("large")).toBe("x".repeat(5_000))
   })
+
+  test("is moved and not copied where a file too large for checkpoints replaced a small one", async () => {
+    using small = checkpointBench({ ...roomy, fileBytesMax: 1_000 })
+    small.put("grown", "1")
+    const before = await small.take("one")
+    small.put("grown", "x".repeat(5_000), 0o600)
+    const { ino } = statSync(small.path("grown"))
+    const changed = manifest(small)
+    const kept = await undone(before, "chk_1", undefined, small)
+    expect([small.read("grown"), small.contentNames().length]).toEqual(["1", 1])
+    const area = join(small.directory, "displaced/chk_1")
+    expect(readdirSync(area).map(name => statSync(join(area, name)).ino)).toEqual([ino])
+    await broughtBack(kept, "chk_2", small)
+    expect(manifest(small)).toBe(changed)
+  })
 })
 
 function assertNot(point: string, forbidden: string): void {
