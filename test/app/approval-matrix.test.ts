@@ -24,7 +24,7 @@ import {
   planned,
   policies,
   scopes,
-} from "../support/approval-table.ts"
+} from "../support/plan/approval-table.ts"
 import { runnableOf } from "../support/plan/plan-room.ts"
 import { type PlanStepText, planText } from "../support/plan/plan-workspace.ts"
 import { missingSandbox } from "../support/requirement.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readYes } from "../../src/app/policy-yes.ts"
 import { noScopes } from "../../src/policy/yes-scopes.ts"
-import { failureOf } from "./config-fixture.ts"
+import { failureOf } from "../config/config-fixture.ts"
 
 describe("--yes", () => {
   test("alone is for reads and new directories, with a value for what it names", () => {

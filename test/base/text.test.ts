@@ -11,7 +11,7 @@ import {
   printable,
   shellQuoted,
 } from "../../src/base/text.ts"
-import { shownArguments } from "../support/shown-question.ts"
+import { shownArguments } from "../support/terminal/shown-question.ts"
 
 describe("foreign text made safe to print", () => {
   test("shows escapes, bells and title changes instead of obeying them", () => {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { defaultConfig } from "../../src/config/defaults.ts"
 import { getConfigValue } from "../../src/config/keys.ts"
-import { configFixture, executionYaml, failureOf } from "../app/config-fixture.ts"
+import { configFixture, executionYaml, failureOf } from "./config-fixture.ts"
 
 describe("a configuration without files", () => {
   test("is the defaults, and nobody is told anything", async () => {

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { type EditedConfig, setConfigValue } from "../../src/config/edit.ts"
 import { configSources } from "../../src/config/file.ts"
-import { type ConfigFixture, configFixture, failureOf } from "../app/config-fixture.ts"
+import { type ConfigFixture, configFixture, failureOf } from "./config-fixture.ts"
 
 function set(fixture: ConfigFixture, key: string, valueText: string): Promise<EditedConfig> {
   const { project } = configSources(fixture.workspace.root, fixture.environment(), null)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { homedir } from "node:os"
 import { readEnvironment } from "../../src/config/environment.ts"
-import { failureOf } from "../app/config-fixture.ts"
+import { failureOf } from "./config-fixture.ts"
 
 const hash = `sha256:${"0a".repeat(32)}`
 

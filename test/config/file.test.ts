@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { configFixture, executionYaml, failureOf } from "../app/config-fixture.ts"
 import { testWhere } from "../support/requirement.ts"
+import { configFixture, executionYaml, failureOf } from "./config-fixture.ts"
 
 const asPerson = testWhere(process.getuid?.() === 0 ? "root may read everything" : null)
 const valid = executionYaml("max_concurrent: 2")

@@ -9,9 +9,9 @@ import {
   toResourceLimits,
 } from "../../src/config/settings.ts"
 import { optionProblems } from "../../src/domain/command-validation.ts"
-import { configFixture, executionYaml } from "../app/config-fixture.ts"
 import { defaultLimits } from "../support/pipeline/default-limits.ts"
 import { shippedDefaults } from "../support/plan/shipped-decisions.ts"
+import { configFixture, executionYaml } from "./config-fixture.ts"
 
 test("the defaults become settings in the units of the code", async () => {
   using fixture = configFixture()

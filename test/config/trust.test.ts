@@ -11,10 +11,10 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { isTrusted, type TrustSubject, trustProject } from "../../src/config/trust.ts"
-import { failureOf } from "../app/config-fixture.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
 import { testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
+import { failureOf } from "./config-fixture.ts"
 
 const first = `sha256:${"11".repeat(32)}`
 const second = `sha256:${"22".repeat(32)}`

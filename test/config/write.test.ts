@@ -13,8 +13,8 @@ import {
 import { join } from "node:path"
 import { withDirectoryLock } from "../../src/config/lock.ts"
 import { writeAtomically } from "../../src/config/write.ts"
-import { failureOf } from "../app/config-fixture.ts"
 import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
+import { failureOf } from "./config-fixture.ts"
 
 describe("an atomic write", () => {
   test("creates a file with exactly the mode that was asked for, whatever the umask", () => {

@@ -80,7 +80,7 @@ async function onTerminal(
 ) {
   const file = join(room.workspace.outside, "lines.json")
   writeFileSync(file, JSON.stringify(lines))
-  const driver = join(repositoryRoot, "test/support/terminal-program.ts")
+  const driver = join(repositoryRoot, "test/support/terminal/terminal-program.ts")
   return atPty([process.execPath, driver, file], more)
 }
 

@@ -7,8 +7,8 @@ import { wholeNetwork } from "../../src/domain/effect.ts"
 import { acodeProgram } from "../support/acode.ts"
 import { planWorkspace } from "../support/plan/plan-workspace.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
-import { shownArguments, shownPreview } from "../support/shown-question.ts"
-import { openTerminal } from "../support/terminal.ts"
+import { shownArguments, shownPreview } from "../support/terminal/shown-question.ts"
+import { openTerminal } from "../support/terminal/terminal.ts"
 
 const atTerminal = testWhere(missingProgram("tmux"))
 

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { acodeProgram } from "../support/acode.ts"
 import { processesWith } from "../support/processes.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
-import { openTerminal } from "../support/terminal.ts"
+import { openTerminal } from "../support/terminal/terminal.ts"
 import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const terminalTest = testWhere(missingProgram("tmux"))

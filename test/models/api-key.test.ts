@@ -4,8 +4,8 @@ import type { Protocol } from "../../src/domain/model-choice.ts"
 import { apiKeyFor } from "../../src/models/destination.ts"
 import type { Endpoint } from "../../src/provider/transport/contract.ts"
 import { readEndpoint } from "../../src/provider/transport/endpoint.ts"
-import { failureOf } from "../app/config-fixture.ts"
-import { configWith } from "../app/model/model-room.ts"
+import { failureOf } from "../config/config-fixture.ts"
+import { configWith } from "./model-room.ts"
 
 const keys = { ANTHROPIC_API_KEY: "key-of-a", OPENAI_API_KEY: "key-of-o" }
 const local = "http://127.0.0.1:1234"

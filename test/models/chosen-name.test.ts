@@ -4,7 +4,7 @@ import { openServer } from "../../src/models/open-server.ts"
 import { anyModel, namedModel } from "../../src/models/select.ts"
 import type { FoundServer } from "../../src/models/server.ts"
 import { readEndpoint } from "../../src/provider/transport/endpoint.ts"
-import { failureOf } from "../app/config-fixture.ts"
+import { failureOf } from "../config/config-fixture.ts"
 import { unheard } from "../support/external-calls.ts"
 
 async function foundWith(

@@ -6,7 +6,7 @@ import {
   type DestinationSettings,
   destinationOf,
 } from "../../src/models/destination.ts"
-import { failureOf } from "../app/config-fixture.ts"
+import { failureOf } from "../config/config-fixture.ts"
 
 const local = "http://127.0.0.1:11434"
 const elsewhere = "https://models.example.com"

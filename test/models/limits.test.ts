@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { replyLimits } from "../../src/models/settings.ts"
-import { configWith } from "../app/model/model-room.ts"
+import { configWith } from "./model-room.ts"
 
 const seconds = {
   connect_timeout_seconds: 1,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { type Mode, modes } from "../../src/domain/model-choice.ts"
 import { checkMode, usualMode } from "../../src/models/mode.ts"
-import { failureOf } from "../app/config-fixture.ts"
-import { configWith } from "../app/model/model-room.ts"
+import { failureOf } from "../config/config-fixture.ts"
+import { configWith } from "./model-room.ts"
 
 const rules = (more: Partial<ReturnType<typeof configWith>["mode"]> = {}) => ({
   ...configWith().mode,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { readNamedModel } from "../../src/models/name.ts"
-import { failureOf } from "../app/config-fixture.ts"
+import { failureOf } from "../config/config-fixture.ts"
 
 describe("the value of --model", () => {
   test.each([

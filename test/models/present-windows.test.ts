@@ -2,10 +2,10 @@ import { expect, test } from "bun:test"
 import type { Protocol } from "../../src/domain/model-choice.ts"
 import type { ModelSelection, PipelineSettings } from "../../src/domain/pipeline-settings.ts"
 import { withPresentWindows } from "../../src/models/present-windows.ts"
-import { configWith, fakeModel, modelRoomWith } from "../app/model/model-room.ts"
 import { says } from "../support/model-server/replies.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { settingsOf } from "../support/pipeline/pipeline-events.ts"
+import { configWith, fakeModel, modelRoomWith } from "./model-room.ts"
 
 const small = { ...fakeModel, name: "small", windowTokens: 16_384 }
 const big = { ...fakeModel, name: "big", windowTokens: 16_384 }

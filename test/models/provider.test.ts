@@ -3,11 +3,11 @@ import { readEnvironment } from "../../src/config/environment.ts"
 import type { ModelSelection } from "../../src/domain/pipeline-settings.ts"
 import { sessionProvider } from "../../src/models/provider.ts"
 import { collect } from "../../src/provider/reply.ts"
-import { configWith, fakeModel } from "../app/model/model-room.ts"
 import { requestOf } from "../provider/provider-kit.ts"
 import { nothingLeaves } from "../support/external-calls.ts"
 import { says } from "../support/model-server/replies.ts"
 import { startModelServer } from "../support/model-server/server.ts"
+import { configWith, fakeModel } from "./model-room.ts"
 
 const signal = AbortSignal.timeout(20_000)
 

@@ -3,8 +3,7 @@ import { defaultConfig } from "../../src/config/defaults.ts"
 import { selectModels } from "../../src/models/select.ts"
 import { findServer, type ModelContext, type ServerWish } from "../../src/models/server.ts"
 import { knownModel } from "../../src/models/stage-model.ts"
-import { failureOf } from "../app/config-fixture.ts"
-import { configWith, modelRoomWith, wishFor } from "../app/model/model-room.ts"
+import { failureOf } from "../config/config-fixture.ts"
 import type { FakeModel, ModelServerOptions } from "../support/model-server/contract.ts"
 import { whole } from "../support/model-server/http.ts"
 import { probeAnswer } from "../support/model-server/probes.ts"
@@ -12,6 +11,7 @@ import { says } from "../support/model-server/replies.ts"
 import { requestFacts } from "../support/model-server/request-facts.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
+import { configWith, modelRoomWith, wishFor } from "./model-room.ts"
 
 let temp: TempWorkspace
 beforeEach(() => {

@@ -5,11 +5,11 @@ import type { Protocol } from "../../src/domain/model-choice.ts"
 import { anyModel } from "../../src/models/select.ts"
 import { egressOf, findServer } from "../../src/models/server.ts"
 import type { UsualServer } from "../../src/provider/protocol.ts"
-import { failureOf } from "../app/config-fixture.ts"
-import { configWith, modelRoomWith, usualAt, wishFor } from "../app/model/model-room.ts"
+import { failureOf } from "../config/config-fixture.ts"
 import type { ModelServerOptions } from "../support/model-server/contract.ts"
 import { says } from "../support/model-server/replies.ts"
 import { startModelServer } from "../support/model-server/server.ts"
+import { configWith, modelRoomWith, usualAt, wishFor } from "./model-room.ts"
 
 const serving = (protocol: Protocol, more: Partial<ModelServerOptions> = {}) =>
   startModelServer({ protocol, answer: () => says("hi"), ...more })

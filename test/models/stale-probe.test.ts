@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test"
 import { forgetProbe } from "../../src/models/probe-store.ts"
 import { findServer } from "../../src/models/server.ts"
 import { knownModel } from "../../src/models/stage-model.ts"
-import { configWith, modelRoomWith, wishFor } from "../app/model/model-room.ts"
 import { probeAnswer } from "../support/model-server/probes.ts"
 import { says } from "../support/model-server/replies.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
+import { configWith, modelRoomWith, wishFor } from "./model-room.ts"
 
 let temp: TempWorkspace
 beforeEach(() => {

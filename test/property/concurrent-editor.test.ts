@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { seededRandom } from "../soak/random.ts"
-import { editedRounds } from "../support/concurrent-editor.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
+import { editedRounds } from "../support/workspace/concurrent-editor.ts"
 
 const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20_261_116)
 

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { createRedactor } from "../../src/redaction/redactor.ts"
-import { isLeaked, type LabelledText, labelledTexts } from "../support/labelled-texts.ts"
-import { type Decoration, decorations, decorationViolations, wrappings } from "../support/text-decorations.ts"
+import { isLeaked, type LabelledText, labelledTexts } from "../support/hostile/labelled-texts.ts"
+import {
+  type Decoration,
+  decorations,
+  decorationViolations,
+  wrappings,
+} from "../support/hostile/text-decorations.ts"
 import { seeded } from "../workspace/support.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { replannedSession, unadmittedRuns } from "../support/replanned-session.ts"
+import { replannedSession, unadmittedRuns } from "../support/plan/replanned-session.ts"
 
 test("plans that follow each other run nothing that stood in no question somebody granted", async () => {
   const property = fc.asyncProperty(replannedSession, async choice => {

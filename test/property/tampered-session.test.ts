@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { seededRandom } from "../soak/random.ts"
-import { someTampers, tamperedRoom } from "../support/tampered-session.ts"
+import { someTampers, tamperedRoom } from "../support/hostile/tampered-session.ts"
 
 const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20_261_118)
 

@@ -5,7 +5,7 @@ import { seededRandom } from "../soak/random.ts"
 import { runAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent/agent-workspace.ts"
 import { eventually } from "../support/eventually.ts"
-import { afterDeath, deadlySignals, missingMemoryGroups } from "../support/killed-commands.ts"
+import { afterDeath, deadlySignals, missingMemoryGroups } from "../support/hostile/killed-commands.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { seededRandom } from "../soak/random.ts"
-import { hostileCommands } from "../support/hostile-commands.ts"
-import { ranByGit } from "../support/hostile-git.ts"
+import { hostileCommands } from "../support/hostile/hostile-commands.ts"
+import { ranByGit } from "../support/hostile/hostile-git.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 
 const gitTest = testWhere(

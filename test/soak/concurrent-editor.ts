@@ -1,4 +1,4 @@
-import { editedRounds } from "../support/concurrent-editor.ts"
+import { editedRounds } from "../support/workspace/concurrent-editor.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 

@@ -1,5 +1,5 @@
-import { hostileCommands } from "../support/hostile-commands.ts"
-import { ranByGit } from "../support/hostile-git.ts"
+import { hostileCommands } from "../support/hostile/hostile-commands.ts"
+import { ranByGit } from "../support/hostile/hostile-git.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
 export const hostileGit: Programme = {

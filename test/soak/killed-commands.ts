@@ -1,4 +1,9 @@
-import { afterDeath, type Death, deadlySignals, missingMemoryGroups } from "../support/killed-commands.ts"
+import {
+  afterDeath,
+  type Death,
+  deadlySignals,
+  missingMemoryGroups,
+} from "../support/hostile/killed-commands.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
 export const killedCommands: Programme = {

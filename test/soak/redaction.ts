@@ -1,4 +1,4 @@
-import { decorationViolations } from "../support/text-decorations.ts"
+import { decorationViolations } from "../support/hostile/text-decorations.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
 export const redaction: Programme = {

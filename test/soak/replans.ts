@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import { replannedSession, unadmittedRuns } from "../support/replanned-session.ts"
+import { replannedSession, unadmittedRuns } from "../support/plan/replanned-session.ts"
 import type { Programme } from "./programme.ts"
 
 /** Whatever a model plans and calls, and whoever answers: what runs was in a question somebody granted. */

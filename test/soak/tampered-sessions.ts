@@ -1,4 +1,4 @@
-import { someTampers, tamperedRoom } from "../support/tampered-session.ts"
+import { someTampers, tamperedRoom } from "../support/hostile/tampered-session.ts"
 import type { Programme } from "./programme.ts"
 
 export const tamperedSessions: Programme = {

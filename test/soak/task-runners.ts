@@ -1,6 +1,6 @@
 import { check } from "../support/checker/checker.ts"
+import { crashedTask } from "../support/crash/task-crashes.ts"
 import { crashedPipeline } from "../support/pipeline/pipeline-crashes.ts"
-import { crashedTask } from "../support/task-crashes.ts"
 import { taskViolations, taskWorkspace } from "../support/task-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 

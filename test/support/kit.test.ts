@@ -6,7 +6,7 @@ import { eventually } from "./eventually.ts"
 import { countingIds, fixedClock } from "./fixed-clock.ts"
 import { processesWith, taggedProcesses, untilNoProcessWith } from "./processes.ts"
 import { missingProgram, testWhere } from "./requirement.ts"
-import { openTerminal } from "./terminal.ts"
+import { openTerminal } from "./terminal/terminal.ts"
 import { tempWorkspace } from "./workspace/temp-workspace.ts"
 
 test("a workspace has its own state directories, holds what was asked for, and is gone afterwards", () => {

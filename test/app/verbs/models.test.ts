@@ -4,13 +4,13 @@ import { modelVerbs } from "../../../src/app/verbs/models.ts"
 import { Wiring } from "../../../src/app/wiring/wire.ts"
 import { readEnvironment } from "../../../src/config/environment.ts"
 import type { UsualServer } from "../../../src/provider/protocol.ts"
+import { failureOf } from "../../config/config-fixture.ts"
+import { usualAt } from "../../models/model-room.ts"
 import type { FakeModel, ModelServerOptions } from "../../support/model-server/contract.ts"
 import { probeAnswer } from "../../support/model-server/probes.ts"
 import { says } from "../../support/model-server/replies.ts"
 import { startModelServer } from "../../support/model-server/server.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
-import { failureOf } from "../config-fixture.ts"
-import { usualAt } from "../model/model-room.ts"
 
 let temp: TempWorkspace
 beforeEach(() => {

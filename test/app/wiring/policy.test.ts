@@ -3,7 +3,7 @@ import { readYes } from "../../../src/app/policy-yes.ts"
 import { type WiredPolicy, wirePolicy } from "../../../src/app/wiring/policy.ts"
 import type { Config } from "../../../src/config/schema.ts"
 import { type Effect, type ExecuteEffect, emptyGrant } from "../../../src/domain/effect.ts"
-import { configFixture } from "../config-fixture.ts"
+import { configFixture } from "../../config/config-fixture.ts"
 
 interface Setting {
   readonly user?: string

@@ -9,10 +9,10 @@ import { exitCodeOf, Failure, type FailureReport } from "../../../src/domain/fai
 import type { SelectedModels } from "../../../src/models/provider.ts"
 import type { ModelRequest, Provider } from "../../../src/provider/contract.ts"
 import { collect } from "../../../src/provider/reply.ts"
+import { fakeModel } from "../../models/model-room.ts"
 import { nothingLeaves } from "../../support/external-calls.ts"
 import { testWhere } from "../../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
-import { fakeModel } from "../model/model-room.ts"
 
 const never = new AbortController().signal
 const oneReply = "replies:\n  - stage: planner\n    text: hello\n"

@@ -13,13 +13,13 @@ import type { Protocol } from "../../../src/domain/model-choice.ts"
 import type { ModelSelection, PipelineSettings } from "../../../src/domain/pipeline-settings.ts"
 import { modelsLine } from "../../../src/models/recorded.ts"
 import type { UsualServer } from "../../../src/provider/protocol.ts"
+import { failureOf } from "../../config/config-fixture.ts"
+import { fakeModel, usualAt } from "../../models/model-room.ts"
 import { probeAnswer } from "../../support/model-server/probes.ts"
 import { says } from "../../support/model-server/replies.ts"
 import { startModelServer } from "../../support/model-server/server.ts"
 import { settingsOf } from "../../support/pipeline/pipeline-events.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
-import { failureOf } from "../config-fixture.ts"
-import { fakeModel, usualAt } from "../model/model-room.ts"
 
 let temp: TempWorkspace
 beforeEach(() => {

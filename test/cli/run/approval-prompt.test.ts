@@ -6,10 +6,10 @@ import type { ApprovalQuestion } from "../../../src/app/approval-desk.ts"
 import { approvalQuestion, planOptions } from "../../support/plan/approval-question.ts"
 import { processesWith } from "../../support/processes.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
-import { openTerminal, type Terminal } from "../../support/terminal.ts"
+import { openTerminal, type Terminal } from "../../support/terminal/terminal.ts"
 
 const terminalTest = testWhere(missingProgram("tmux"))
-const program = Bun.fileURLToPath(import.meta.resolve("../../support/prompt-program.ts"))
+const program = Bun.fileURLToPath(import.meta.resolve("../../support/terminal/prompt-program.ts"))
 const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: tmpdir(), LANG: "C.UTF-8" }
 const directories: string[] = []
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { configFixture } from "../../app/config-fixture.ts"
+import { configFixture } from "../config-fixture.ts"
 
 const yaml = (section: Readonly<Record<string, unknown>>) =>
   `${JSON.stringify({ schema_version: "1", ...section })}\n`

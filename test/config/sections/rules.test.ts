@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { setConfigValue } from "../../../src/config/edit.ts"
 import { configSources } from "../../../src/config/file.ts"
 import { configuredRules } from "../../../src/config/rules-check.ts"
-import { configFixture, executionYaml, failureOf } from "../../app/config-fixture.ts"
+import { configFixture, executionYaml, failureOf } from "../config-fixture.ts"
 
 function yaml(...lines: readonly string[]): string {
   return `schema_version: "1"\n${lines.map(line => `${line}\n`).join("")}`

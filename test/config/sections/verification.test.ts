@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { toProjectCommands } from "../../../src/config/sections/verification.ts"
-import { configFixture, failureOf } from "../../app/config-fixture.ts"
+import { configFixture, failureOf } from "../config-fixture.ts"
 
 const yaml = (...lines: readonly string[]) =>
   `schema_version: "1"\ncommands:\n${lines.map(line => `  ${line}\n`).join("")}`

@@ -14,7 +14,7 @@ import { check } from "../../support/checker/checker.ts"
 import { eventually } from "../../support/eventually.ts"
 import { type PlanWorkspace, planWorkspace } from "../../support/plan/plan-workspace.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 
 const gitTest = testWhere(missingProgram("git"))
 

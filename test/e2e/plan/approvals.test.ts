@@ -7,7 +7,7 @@ import { agentWorkspace } from "../../support/agent/agent-workspace.ts"
 import { seeded, seedSession } from "../../support/crash/seeded-session.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { reply } from "../../support/script-replies.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 
 function acodeIn(workspace: TempWorkspace, ...args: readonly string[]) {

@@ -5,7 +5,7 @@ import { acodeProgram } from "../../support/acode.ts"
 import { check } from "../../support/checker/checker.ts"
 import { type PlanWorkspace, planWorkspace } from "../../support/plan/plan-workspace.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 
 const atTerminal = testWhere(missingProgram("tmux"))
 

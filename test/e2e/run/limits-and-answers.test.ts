@@ -4,7 +4,7 @@ import { type AgentWorkspace, agentWorkspace, type ReplyText } from "../../suppo
 import { check } from "../../support/checker/checker.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { contains, greeting, open, reply } from "../../support/script-replies.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 
 let room: AgentWorkspace
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { agentWorkspace } from "../../support/agent/agent-workspace.ts"
 import { eventually } from "../../support/eventually.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { reply } from "../../support/script-replies.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 
 const terminalTest = testWhere(missingProgram("tmux"))
 

@@ -7,7 +7,7 @@ import { check } from "../../support/checker/checker.ts"
 import { eventually } from "../../support/eventually.ts"
 import { missingProgram, missingSandbox, testWhere } from "../../support/requirement.ts"
 import { concrete, contains, greeting, open, reply } from "../../support/script-replies.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 
 let room: AgentWorkspace
 beforeEach(() => {

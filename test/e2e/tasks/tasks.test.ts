@@ -4,10 +4,10 @@ import { join } from "node:path"
 import { seededRandom } from "../../soak/random.ts"
 import { acodeProgram } from "../../support/acode.ts"
 import { check } from "../../support/checker/checker.ts"
+import { crashedTask } from "../../support/crash/task-crashes.ts"
 import { eventually } from "../../support/eventually.ts"
 import { says } from "../../support/model-server/replies.ts"
 import { startModelServer } from "../../support/model-server/server.ts"
-import { crashedTask } from "../../support/task-crashes.ts"
 import { taskViolations, taskWorkspace } from "../../support/task-workspace.ts"
 
 const says2 = (text: string) => ({ stage: "agent", text, usage: { input: 3, output: 4 } })

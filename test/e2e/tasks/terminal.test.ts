@@ -3,7 +3,7 @@ import { acodeProgram } from "../../support/acode.ts"
 import { check } from "../../support/checker/checker.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { taskWorkspace } from "../../support/task-workspace.ts"
-import { openTerminal } from "../../support/terminal.ts"
+import { openTerminal } from "../../support/terminal/terminal.ts"
 
 testWhere(missingProgram("tmux"))(
   "at a terminal of 80 columns the last line says which task a model is asked for, until Ctrl-C cancels it",

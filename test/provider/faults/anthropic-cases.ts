@@ -1,6 +1,6 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import { isObject } from "../../support/model-server/json.ts"
-import type { WireEvent } from "../../support/model-server/wire.ts"
+import type { WireEvent } from "../../support/model-server/wire/wire.ts"
 import { bodied, edited, eventsOf, healthy, healthyReply, saying, streamed, wholeOf } from "./bench.ts"
 import { amid, faulty, refusing, tooLong } from "./case-parts.ts"
 import { type Bench, type FaultCase, fails, malformed, truncated, unavailable } from "./fault-case.ts"

@@ -3,7 +3,7 @@ import type { FakeReply, Fault } from "../../support/model-server/contract.ts"
 import { plainEncoding, wires } from "../../support/model-server/encode.ts"
 import { bytes, chunked, chunkedHead, lastChunk, whole } from "../../support/model-server/http.ts"
 import { isObject } from "../../support/model-server/json.ts"
-import { jsonText, type WireEvent } from "../../support/model-server/wire.ts"
+import { jsonText, type WireEvent } from "../../support/model-server/wire/wire.ts"
 import { type Bench, faultOf, type ReplyOutcome } from "./fault-case.ts"
 
 /** What a healthy model says here: some words, some of them not ASCII, and one call. */

@@ -1,7 +1,7 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { Fault } from "../../support/model-server/contract.ts"
 import { whole } from "../../support/model-server/http.ts"
-import type { WireEvent } from "../../support/model-server/wire.ts"
+import type { WireEvent } from "../../support/model-server/wire/wire.ts"
 import { eventsOf, streamed } from "./bench.ts"
 import { type Bench, type FaultCase, fails, faultOf, type Outcome } from "./fault-case.ts"
 

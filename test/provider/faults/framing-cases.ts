@@ -1,7 +1,7 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import { wires } from "../../support/model-server/encode.ts"
 import { bytes, chunked, chunkedHead, lastChunk, whole } from "../../support/model-server/http.ts"
-import { jsonText, rawEvent, type WireEvent } from "../../support/model-server/wire.ts"
+import { jsonText, rawEvent, type WireEvent } from "../../support/model-server/wire/wire.ts"
 import { bodied, eventsOf, healthyBytes, healthyReply, streamed, streamedBytes } from "./bench.ts"
 import { type Bench, type FaultCase, faultOf, malformed, type Outcome, truncated } from "./fault-case.ts"
 

@@ -1,5 +1,5 @@
 import type { Json } from "../../../src/base/canonical.ts"
-import type { WireEvent } from "../../support/model-server/wire.ts"
+import type { WireEvent } from "../../support/model-server/wire/wire.ts"
 import { edited, eventsOf, healthy, healthyReply, saying, streamed } from "./bench.ts"
 import { amid, faulty, refusing, tooLong } from "./case-parts.ts"
 import { type Bench, type FaultCase, fails, malformed, truncated, unavailable } from "./fault-case.ts"

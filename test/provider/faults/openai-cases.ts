@@ -1,6 +1,6 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { Fault } from "../../support/model-server/contract.ts"
-import { rawEvent, type WireEvent } from "../../support/model-server/wire.ts"
+import { rawEvent, type WireEvent } from "../../support/model-server/wire/wire.ts"
 import { edited, eventsOf, healthy, healthyReply, saying, streamed } from "./bench.ts"
 import { amid, faulty, refusing, tooLong } from "./case-parts.ts"
 import {

@@ -6,7 +6,7 @@ import { asForced, asText } from "./ladder-text.ts"
 import { overflow, refusal, type ServerKind } from "./refusals.ts"
 import { type RequestFacts, requestFacts } from "./request-facts.ts"
 import { invalidRequest } from "./validate.ts"
-import { type Encoding, jsonText } from "./wire.ts"
+import { type Encoding, jsonText } from "./wire/wire.ts"
 
 /** Returns what the server sends for one chat request. */
 export function chatActs(options: ModelServerOptions, received: Received, index: number): readonly Act[] {

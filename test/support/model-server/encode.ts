@@ -1,10 +1,10 @@
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 import type { FakeReply } from "./contract.ts"
 import { bytes } from "./http.ts"
-import { type Encoding, jsonText, type Wire } from "./wire.ts"
-import { anthropicWire } from "./wire-anthropic.ts"
-import { ollamaWire } from "./wire-ollama.ts"
-import { openaiWire } from "./wire-openai.ts"
+import { type Encoding, jsonText, type Wire } from "./wire/wire.ts"
+import { anthropicWire } from "./wire/wire-anthropic.ts"
+import { ollamaWire } from "./wire/wire-ollama.ts"
+import { openaiWire } from "./wire/wire-openai.ts"
 
 export const wires: Readonly<Record<Protocol, Wire>> = {
   ollama: ollamaWire,

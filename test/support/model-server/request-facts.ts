@@ -1,7 +1,7 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { at, isObject, listAt, objectAt, textAt } from "./json.ts"
-import { estimateTokens } from "./wire.ts"
+import { estimateTokens } from "./wire/wire.ts"
 
 /** The content of a chat request, independent of its protocol. */
 export interface RequestFacts {

@@ -4,15 +4,14 @@ import { type Finding, lineOf, parse, type TidyFile, visit } from "./tidy-files.
 import { exportedNames } from "./tidy-names.ts"
 
 const folderFilesMax = 20
-const testFolderFilesMax = 30
 /** Below this length a file that only its neighbour imports is part of that neighbour. */
 const ownFileLinesMin = 80
 
 /** Returns the folders that hold more files than a reader can scan. */
 export function crowdedFolders(files: readonly TidyFile[]): string[] {
   return [...Map.groupBy(files, ({ path }) => dirname(path))].flatMap(([folder, { length }]) => {
-    const allowed = folder.startsWith("test/") ? testFolderFilesMax : folderFilesMax
-    return length > allowed ? [`${folder} has ${length} files, ${allowed} are allowed: make sub-folders`] : []
+    if (length <= folderFilesMax) return []
+    return [`${folder} has ${length} files, ${folderFilesMax} are allowed: make sub-folders`]
   })
 }
 

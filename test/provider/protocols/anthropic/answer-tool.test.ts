@@ -6,8 +6,8 @@ import {
   answerText,
   answerToolFor,
 } from "../../../../src/provider/protocols/anthropic/transcript.ts"
-import { calling, ending, read, readWhole, saying } from "../../anthropic/anthropic-kit.ts"
 import { call, requestOf, stop, text } from "../../provider-kit.ts"
+import { calling, ending, read, readWhole, saying } from "./anthropic-kit.ts"
 
 const plan = { type: "object", properties: { goal: { type: "string" } }, required: ["goal"] }
 const choice = { anyOf: [plan, { type: "object" }] }

@@ -11,8 +11,8 @@ import type { FakeServer, ModelServerOptions } from "../../../support/model-serv
 import { bytes, chunked, chunkedHead, whole, wholeJson } from "../../../support/model-server/http.ts"
 import { callsTools, says } from "../../../support/model-server/replies.ts"
 import { startModelServer } from "../../../support/model-server/server.ts"
-import { limits, settingsOf } from "../../anthropic/anthropic-kit.ts"
 import { itemsOf, never, requestOf } from "../../provider-kit.ts"
+import { limits, settingsOf } from "./anthropic-kit.ts"
 
 const key = "sk-ant-test-0123456789"
 const both = [true, false]

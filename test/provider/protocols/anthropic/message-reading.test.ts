@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { tooLongArguments } from "../../../../src/provider/limits.ts"
+import { call, stop, text } from "../../provider-kit.ts"
 import {
   calling,
   delta,
@@ -12,8 +13,7 @@ import {
   stopped,
   textDelta,
   textIn,
-} from "../../anthropic/anthropic-kit.ts"
-import { call, stop, text } from "../../provider-kit.ts"
+} from "./anthropic-kit.ts"
 
 describe("a streamed reply", () => {
   test("gives its text as it comes", () => {

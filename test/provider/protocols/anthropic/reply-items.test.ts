@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import type { JsonObject } from "../../../../src/provider/fields.ts"
 import { anthropicReplyReader } from "../../../../src/provider/protocols/anthropic/reply.ts"
-import { calling, ending, failureIn, readWhole, saying } from "../../anthropic/anthropic-kit.ts"
 import { call, stop, text, toldOf } from "../../provider-kit.ts"
+import { calling, ending, failureIn, readWhole, saying } from "./anthropic-kit.ts"
 
 function streamed(...events: readonly (JsonObject | string)[]) {
   const sent = events.map(event => ({

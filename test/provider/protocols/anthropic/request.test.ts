@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { messagesRequest } from "../../../../src/provider/protocols/anthropic/request.ts"
-import { settingsOf } from "../../anthropic/anthropic-kit.ts"
 import { requestOf } from "../../provider-kit.ts"
+import { settingsOf } from "./anthropic-kit.ts"
 
 const look = { name: "look", description: "Looks.", parameters: { type: "object" } }
 const shape = { name: "plan", schema: { type: "object", properties: {} } }

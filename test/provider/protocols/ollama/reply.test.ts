@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../../src/provider/contract.ts"
 import { ollamaReplyReader } from "../../../../src/provider/protocols/ollama/reply.ts"
-import { done, failureIn, lastOf, part } from "../../ollama/ollama-kit.ts"
 import { call, stop, text, toldOf } from "../../provider-kit.ts"
+import { done, failureIn, lastOf, part } from "./ollama-kit.ts"
 
 const asked = { model: "fake", windowTokens: 8192, replyIndex: 3, estimated: 100, least: 100 }
 

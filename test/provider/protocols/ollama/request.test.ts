@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import type { ModelMessage } from "../../../../src/provider/contract.ts"
 import { chatRequest } from "../../../../src/provider/protocols/ollama/request.ts"
-import { settingsOf } from "../../ollama/ollama-kit.ts"
 import { requestOf } from "../../provider-kit.ts"
+import { settingsOf } from "./ollama-kit.ts"
 
 const readTool = {
   name: "read_file",

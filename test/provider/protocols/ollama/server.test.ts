@@ -12,6 +12,7 @@ import type {
 import { bytes, whole } from "../../../support/model-server/http.ts"
 import { callsTools, says } from "../../../support/model-server/replies.ts"
 import { startModelServer } from "../../../support/model-server/server.ts"
+import { call, itemsOf, never, requestOf, stop } from "../../provider-kit.ts"
 import {
   answering,
   done,
@@ -22,8 +23,7 @@ import {
   part,
   settingsOf,
   streaming,
-} from "../../ollama/ollama-kit.ts"
-import { call, itemsOf, never, requestOf, stop } from "../../provider-kit.ts"
+} from "./ollama-kit.ts"
 
 const qwen: FakeModel = {
   name: "qwen3:8b",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import { type PartialCall, takePieces, takeWhole } from "../../../../src/provider/protocols/openai/calls.ts"
-import { piece } from "../../openai/openai-kit.ts"
+import { piece } from "./openai-kit.ts"
 
 /** Each list is what one chunk brings. */
 function assembled(...chunks: readonly (readonly Json[])[]): readonly (readonly string[])[] {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import type { OpenAiRequestFacts } from "../../../../src/provider/protocols/openai/reply.ts"
-import { delta, failureIn, message, piece, streamed, whole } from "../../openai/openai-kit.ts"
 import { text } from "../../provider-kit.ts"
+import { delta, failureIn, message, piece, streamed, whole } from "./openai-kit.ts"
 
 async function ended(
   said: Json,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { delta, failureIn, fromEvents, message, piece, streamed, whole } from "../../openai/openai-kit.ts"
 import { call, stop, text } from "../../provider-kit.ts"
+import { delta, failureIn, fromEvents, message, piece, streamed, whole } from "./openai-kit.ts"
 
 const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Wiring } from "../../src/app/wiring/wire.ts"
-import { readEnvironment } from "../../src/config/environment.ts"
-import type { SandboxChoice } from "../../src/domain/command.ts"
-import { command } from "../../src/domain/command-validation.ts"
-import { eventually } from "./eventually.ts"
+import { Wiring } from "../../../src/app/wiring/wire.ts"
+import { readEnvironment } from "../../../src/config/environment.ts"
+import type { SandboxChoice } from "../../../src/domain/command.ts"
+import { command } from "../../../src/domain/command-validation.ts"
+import { eventually } from "../eventually.ts"
+import { type TempWorkspace, tempWorkspace } from "../workspace/temp-workspace.ts"
 import { type HostileCommand, scriptOf } from "./hostile-commands.ts"
-import { type TempWorkspace, tempWorkspace } from "./workspace/temp-workspace.ts"
 
 /**
  * Runs a hostile command in a workspace whose git is configured in every way that names files of it, and real git as

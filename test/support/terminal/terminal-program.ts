@@ -1,5 +1,5 @@
 import { readFileSync, writeSync } from "node:fs"
-import { main } from "../../src/cli/main.ts"
+import { main } from "../../../src/cli/main.ts"
 
 /** Runs the command lines of a file one after the other on the terminal it was started on, with a line between them. */
 const lines: readonly (readonly string[])[] = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"))

@@ -1,6 +1,6 @@
-import type { Json } from "../../../src/base/canonical.ts"
-import type { FakeCall, FakeReply } from "./contract.ts"
-import { bytes } from "./http.ts"
+import type { Json } from "../../../../src/base/canonical.ts"
+import type { FakeCall, FakeReply } from "../contract.ts"
+import { bytes } from "../http.ts"
 import { dataText, type Encoding, tokensOf, usageOf, type Wire, type WireEvent } from "./wire.ts"
 
 /** One JSON object a line; calls come whole, with arguments that are objects. */

@@ -1,15 +1,15 @@
-import type { Json } from "../../../src/base/canonical.ts"
-import type { ModelFailure, ModelItem } from "../../../src/provider/contract.ts"
-import type { JsonObject } from "../../../src/provider/fields.ts"
+import type { Json } from "../../../../src/base/canonical.ts"
+import type { ModelFailure, ModelItem } from "../../../../src/provider/contract.ts"
+import type { JsonObject } from "../../../../src/provider/fields.ts"
 import {
   createReading,
   readAnthropicReply as readMessage,
-} from "../../../src/provider/protocols/anthropic/reply.ts"
-import type { AnswerTool } from "../../../src/provider/protocols/anthropic/transcript.ts"
-import { failureOf } from "../../../src/provider/reply-fault.ts"
-import type { ModelSettings } from "../../../src/provider/server.ts"
-import type { EmitItem } from "../../../src/provider/streamed-items.ts"
-import type { TransportLimits } from "../../../src/provider/transport/contract.ts"
+} from "../../../../src/provider/protocols/anthropic/reply.ts"
+import type { AnswerTool } from "../../../../src/provider/protocols/anthropic/transcript.ts"
+import { failureOf } from "../../../../src/provider/reply-fault.ts"
+import type { ModelSettings } from "../../../../src/provider/server.ts"
+import type { EmitItem } from "../../../../src/provider/streamed-items.ts"
+import type { TransportLimits } from "../../../../src/provider/transport/contract.ts"
 
 export const limits: TransportLimits = {
   connectMs: 5_000,

@@ -1,14 +1,14 @@
 import { Database } from "bun:sqlite"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Random } from "../soak/random.ts"
-import type { AcodeRun } from "./acode.ts"
-import { commandLines } from "./command-lines.ts"
-import { planText } from "./plan/plan-workspace.ts"
-import { reply } from "./script-replies.ts"
-import { changeDatabase } from "./workspace/at-the-file.ts"
-import { type SavedWorkspace, savedWorkspace } from "./workspace/saved-workspace.ts"
-import { openTempStore } from "./workspace/temp-store.ts"
+import type { Random } from "../../soak/random.ts"
+import type { AcodeRun } from "../acode.ts"
+import { commandLines } from "../command-lines.ts"
+import { planText } from "../plan/plan-workspace.ts"
+import { reply } from "../script-replies.ts"
+import { changeDatabase } from "../workspace/at-the-file.ts"
+import { type SavedWorkspace, savedWorkspace } from "../workspace/saved-workspace.ts"
+import { openTempStore } from "../workspace/temp-store.ts"
 
 /** One change that a person with `sqlite3` makes while no acode runs. */
 export interface Tamper {

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { findControlGroups } from "../../src/sandbox/process/cgroup.ts"
-import { type AcodeRun, runAcode, startAcode } from "./acode.ts"
-import { check } from "./checker/checker.ts"
-import { eventually } from "./eventually.ts"
-import { endProcesses, processesWith } from "./processes.ts"
-import { missingProgram } from "./requirement.ts"
-import { type TempWorkspace, tempWorkspace } from "./workspace/temp-workspace.ts"
+import { findControlGroups } from "../../../src/sandbox/process/cgroup.ts"
+import { type AcodeRun, runAcode, startAcode } from "../acode.ts"
+import { check } from "../checker/checker.ts"
+import { eventually } from "../eventually.ts"
+import { endProcesses, processesWith } from "../processes.ts"
+import { missingProgram } from "../requirement.ts"
+import { type TempWorkspace, tempWorkspace } from "../workspace/temp-workspace.ts"
 
 /**
  * The cause of acode's death: a numbered fault point, or a signal after the command has written its files. Or memory

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { acodeProgram } from "./acode.ts"
-import { noteRun } from "./declared/seen.ts"
-import { eventually } from "./eventually.ts"
+import { acodeProgram } from "../acode.ts"
+import { noteRun } from "../declared/seen.ts"
+import { eventually } from "../eventually.ts"
 
 export interface Terminal extends Disposable {
   /** Keys by their tmux names (`Enter`, `C-c`, `Up`), anything else as typed. */

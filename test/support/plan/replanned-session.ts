@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
-import type { ApprovalQuestion } from "../../src/app/approval-desk.ts"
-import type { ModelReply, ModelRequest } from "../../src/provider/contract.ts"
-import { type AgentRoom, agentRoom } from "./agent/agent-room.ts"
-import { missingSandbox } from "./requirement.ts"
-import { open, reply } from "./script-replies.ts"
+import type { ApprovalQuestion } from "../../../src/app/approval-desk.ts"
+import type { ModelReply, ModelRequest } from "../../../src/provider/contract.ts"
+import { type AgentRoom, agentRoom } from "../agent/agent-room.ts"
+import { missingSandbox } from "../requirement.ts"
+import { open, reply } from "../script-replies.ts"
 
 /**
  * A program that records where and how it was run, in a ledger outside of the tree. No shipped rule allows it, so each

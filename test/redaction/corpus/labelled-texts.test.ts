@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test"
-import { createRedactor } from "../../src/redaction/redactor.ts"
-import { isLeaked, keptParts, type LabelledText, labelledTexts } from "../support/labelled-texts.ts"
+import { createRedactor } from "../../../src/redaction/redactor.ts"
+import {
+  isLeaked,
+  keptParts,
+  type LabelledText,
+  labelledTexts,
+} from "../../support/hostile/labelled-texts.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
 const secrets = [...labelledTexts("labelled-secrets.txt", 1), ...labelledTexts("labelled-services.txt", 1)]

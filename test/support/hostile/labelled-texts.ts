@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { seeded } from "../workspace/support.ts"
+import { seeded } from "../../workspace/support.ts"
 
 /** A text with what must not come out of a redaction; a benign one has nothing of that kind. */
 export interface LabelledText {
@@ -9,7 +9,7 @@ export interface LabelledText {
   readonly secrets: readonly { readonly start: number; readonly end: number }[]
 }
 
-const folder = new URL("../scenarios/redaction/", import.meta.url)
+const folder = new URL("../../scenarios/redaction/", import.meta.url)
 
 const digits = "0123456789"
 const lower = "abcdefghijklmnopqrstuvwxyz"

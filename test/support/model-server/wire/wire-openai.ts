@@ -1,5 +1,5 @@
-import type { Json } from "../../../src/base/canonical.ts"
-import type { FakeReply } from "./contract.ts"
+import type { Json } from "../../../../src/base/canonical.ts"
+import type { FakeReply } from "../contract.ts"
 import {
   type Encoding,
   fragmentsOf,

@@ -1,4 +1,4 @@
-import type { Effect } from "../../src/domain/effect.ts"
+import type { Effect } from "../../../src/domain/effect.ts"
 
 /** The values of `approvals.<category>`. */
 export const policies = ["auto", "prompt", "deny", "skip"] as const

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import type { Json } from "../../../src/base/canonical.ts"
-import { createOllama } from "../../../src/provider/protocols/ollama/server.ts"
-import type { ModelServer } from "../../../src/provider/server.ts"
-import { bytes } from "../../support/model-server/http.ts"
-import { never } from "../provider-kit.ts"
+import type { Json } from "../../../../src/base/canonical.ts"
+import { createOllama } from "../../../../src/provider/protocols/ollama/server.ts"
+import type { ModelServer } from "../../../../src/provider/server.ts"
+import { bytes } from "../../../support/model-server/http.ts"
+import { never } from "../../provider-kit.ts"
 import { limits, ollamaAt } from "./ollama-kit.ts"
 
 type Canned = readonly [status: number, body: Json]

@@ -1,11 +1,11 @@
-import { systemClock } from "../../../src/base/clock.ts"
-import { defaultConfig } from "../../../src/config/defaults.ts"
-import { readEnvironment } from "../../../src/config/environment.ts"
-import type { Config } from "../../../src/config/schema.ts"
-import type { StageModel } from "../../../src/domain/pipeline-settings.ts"
-import { externalCallLog } from "../../../src/models/external-call-log.ts"
-import type { ModelContext, ServerWish } from "../../../src/models/server.ts"
-import type { UsualServer } from "../../../src/provider/protocol.ts"
+import { systemClock } from "../../src/base/clock.ts"
+import { defaultConfig } from "../../src/config/defaults.ts"
+import { readEnvironment } from "../../src/config/environment.ts"
+import type { Config } from "../../src/config/schema.ts"
+import type { StageModel } from "../../src/domain/pipeline-settings.ts"
+import { externalCallLog } from "../../src/models/external-call-log.ts"
+import type { ModelContext, ServerWish } from "../../src/models/server.ts"
+import type { UsualServer } from "../../src/provider/protocol.ts"
 
 export const fakeModel: StageModel = {
   name: "fake",

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { check } from "./checker/checker.ts"
-import { allRows } from "./plan/plan-report.ts"
-import { type TaskWorkspace, taskViolations, taskWorkspace } from "./task-workspace.ts"
+import { check } from "../checker/checker.ts"
+import { allRows } from "../plan/plan-report.ts"
+import { type TaskWorkspace, taskViolations, taskWorkspace } from "../task-workspace.ts"
 
 /** Replies by the task that asks, so that no order of the requests makes a difference. */
 const replies = [{ stage: "agent", text: "output of one" }]

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
-import type { ApprovalQuestion } from "../../src/app/approval-desk.ts"
-import { Output } from "../../src/cli/output.ts"
-import { approvalPrompt } from "../../src/cli/run/approval-prompt.ts"
+import type { ApprovalQuestion } from "../../../src/app/approval-desk.ts"
+import { Output } from "../../../src/cli/output.ts"
+import { approvalPrompt } from "../../../src/cli/run/approval-prompt.ts"
 
 /**
  * Asks each question of a file at the terminal it is started on, and says what was answered. SIGUSR1 dismisses the

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import type { Random } from "../soak/random.ts"
+import type { Random } from "../../soak/random.ts"
 
 /** Something a person wrote, and where. */
 export interface Written {

@@ -1,12 +1,12 @@
-import type { Json } from "../../../src/base/canonical.ts"
-import type { ModelItem } from "../../../src/provider/contract.ts"
+import type { Json } from "../../../../src/base/canonical.ts"
+import type { ModelItem } from "../../../../src/provider/contract.ts"
 import {
   type OpenAiRequestFacts,
   openAiReplyReader,
   readOpenAiReply,
-} from "../../../src/provider/protocols/openai/reply.ts"
-import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
-import { told, toldOf } from "../provider-kit.ts"
+} from "../../../../src/provider/protocols/openai/reply.ts"
+import type { ServerEvent } from "../../../../src/provider/transport/sse.ts"
+import { told, toldOf } from "../../provider-kit.ts"
 
 const asked: OpenAiRequestFacts = {
   model: "qwen",

@@ -1,5 +1,5 @@
-import { createRedactor } from "../../src/redaction/redactor.ts"
-import { seeded } from "../workspace/support.ts"
+import { createRedactor } from "../../../src/redaction/redactor.ts"
+import { seeded } from "../../workspace/support.ts"
 import { isLeaked, type LabelledText, labelledTexts } from "./labelled-texts.ts"
 
 type Below = (count: number) => number

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Random, seededRandom } from "../soak/random.ts"
-import { type AcodeRun, startAcode } from "./acode.ts"
+import { type Random, seededRandom } from "../../soak/random.ts"
+import { type AcodeRun, startAcode } from "../acode.ts"
+import { planText } from "../plan/plan-workspace.ts"
+import { untilNoProcessWith } from "../processes.ts"
+import { contains, open, reply } from "../script-replies.ts"
 import { Editor, type Written } from "./editor.ts"
-import { planText } from "./plan/plan-workspace.ts"
-import { untilNoProcessWith } from "./processes.ts"
-import { contains, open, reply } from "./script-replies.ts"
-import { type TempWorkspace, tempWorkspace } from "./workspace/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
 
 /** Files that only the person writes, and files that sessions write as well. */
 const own = ["e0.txt", "e1.txt", "d/e2.txt", "d/e3.txt"]

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
-import { createRedactor } from "../../src/redaction/redactor.ts"
+import { createRedactor } from "../../../src/redaction/redactor.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
-const folder = new URL("../scenarios/redaction/", import.meta.url)
+const folder = new URL("../../scenarios/redaction/", import.meta.url)
 
 /** Puts the parts of a line together, so that no file holds a token that a scanner would take for a real one. */
 function expanded(text: string): string {
@@ -47,7 +47,7 @@ test("what only looks like a secret comes out as it went in", () => {
 })
 
 test("the sources of a compiler, which speak of tokens all the time, come out as they went in", () => {
-  const library = new URL("../../node_modules/typescript/lib/", import.meta.url)
+  const library = new URL("../../../node_modules/typescript/lib/", import.meta.url)
   const files = readdirSync(library).filter(name => /\.(?:js|ts)$/.test(name))
   const changed = files.filter(name => {
     const text = readFileSync(new URL(name, library), "utf8")

@@ -1,6 +1,6 @@
-import type { Json } from "../../../src/base/canonical.ts"
-import type { FakeReply, FakeUsage } from "./contract.ts"
-import { bytes } from "./http.ts"
+import type { Json } from "../../../../src/base/canonical.ts"
+import type { FakeReply, FakeUsage } from "../contract.ts"
+import { bytes } from "../http.ts"
 
 /** One event of a stream before it is framed; data that is a text goes out as it is, broken or not. */
 export interface WireEvent {
