@@ -129,7 +129,8 @@ async function diedInCommand(
     ],
     {
       files: { "a.txt": "precious\n", ...(git ? { ".gitignore": "*.log\n" } : {}) },
-      ...{ git, faults: dyingUnrecorded(again, reached) },
+      git,
+      faults: dyingUnrecorded(again, reached),
     },
   )
   await expect(died.drive()).rejects.toThrow(Died)
