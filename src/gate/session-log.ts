@@ -44,7 +44,7 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
     whileOwned: work => parts.leases.whileHeld(stream, workspace, work),
     release: () => {
       clearInterval(beat)
-      for (const lease of [stream, workspace]) parts.leases.release(lease)
+      releaseAll(parts.leases, [stream, workspace])
     },
   }
 }
@@ -127,6 +127,15 @@ function renew(leases: Leases, held: readonly Lease[]): void {
     for (const lease of held) leases.renew(lease)
   } catch (error) {
     // The database is busy: the next heartbeat is early enough, and a lost lease stops the next append.
+    if (!(error instanceof Failure)) throw error
+  }
+}
+
+/** Releases leases. A failure hides no other one: leases of a process that has ended are taken over at once. */
+function releaseAll(leases: Leases, held: readonly Lease[]): void {
+  try {
+    for (const lease of held) leases.release(lease)
+  } catch (error) {
     if (!(error instanceof Failure)) throw error
   }
 }

@@ -1,5 +1,6 @@
 import { errnoOf } from "../base/assert.ts"
 import { quotedPath, shownPath } from "../base/path-names.ts"
+import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 
 /** Reasons why something in the workspace cannot be read or changed: one meaning for each code, with one hint. */
@@ -63,6 +64,19 @@ export function onPath<T>(path: string, step: () => T): T {
   } catch (error) {
     throw systemFailure(error, path)
   }
+}
+
+/** Adds to a failure that some paths were restored or removed before it, and how they come back. */
+export function afterRestoring(error: unknown, count: number, keptId: string | null): unknown {
+  if (!(error instanceof Failure) || count === 0 || keptId === null) return error
+  const { message, hint } = error.report
+  const kept = `what was there before is kept: \`acode checkpoint restore ${keptId}\``
+  const report = {
+    ...error.report,
+    message: `${message}; ${counted(count, "path")} had been restored or removed by then`,
+    hint: hint === undefined ? kept : `${hint}; ${kept}`,
+  }
+  return new Failure(report, { cause: error })
 }
 
 /** Returns the name of the errno of a raw system call. */

@@ -1,7 +1,7 @@
 import { systemIds } from "../../base/clock.ts"
 import { parentOf, quotedPath } from "../../base/path-names.ts"
 import type { ErrorCode } from "../../domain/error-codes.ts"
-import { newEvent } from "../../domain/events/definition.ts"
+import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import { CheckpointRestored, SessionUndone } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import { planUndo, type Undone, type UndoPlan, undo } from "../../engine/undo.ts"
@@ -11,6 +11,7 @@ import { type DrivenSession, driveSession } from "../../gate/session-log.ts"
 import type { Store } from "../../store/contract.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import type { Checkpoint, PathReason, Restored } from "../../workspace/checkpoint/contract.ts"
+import { afterRestoring } from "../../workspace/failures.ts"
 import { recordedOutputs } from "../own-outputs.ts"
 import { unknownId } from "../recorded-id.ts"
 import { userName } from "../user-name.ts"
@@ -134,7 +135,7 @@ function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Pro
     const { restored, removed, foreign, blocked, keptId } = undone
     const isAllLeft = foreign.length > 0 && restored.length + removed.length === 0 && keptId === null
     if (isAllLeft) return undone
-    session.append([
+    recordRestored(session, undone.restored.length + undone.removed.length, keptId, [
       newEvent(SessionUndone, {
         restored: [...restored],
         removed: [...removed],
@@ -147,6 +148,20 @@ function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Pro
     ])
     return undone
   })
+}
+
+/** Records a restore. Where that fails, the files are restored nevertheless, which the failure says. */
+function recordRestored(
+  session: DrivenSession,
+  count: number,
+  keptId: string | null,
+  events: readonly NewEvent[],
+): void {
+  try {
+    session.append(events)
+  } catch (error) {
+    throw afterRestoring(error, count, keptId)
+  }
 }
 
 async function driving<Result>(
@@ -264,7 +279,7 @@ function restore(
     const keeping = { id: systemIds.next("chk"), about }
     const done = await checkpoints.restore([goal], keeping, work => session.whileOwned(work))
     const foreign = [...new Set([...left, ...done.foreign])].sort()
-    session.append([
+    recordRestored(session, done.write.length + done.remove.length, done.keptId, [
       newEvent(CheckpointRestored, {
         checkpointId: id,
         restored: [...done.write],

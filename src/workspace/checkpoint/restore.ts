@@ -5,7 +5,7 @@ import { type Faults, noFaults } from "../../base/faults.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure, isStopped } from "../../domain/failure.ts"
 import type { Tree, TreeOptions } from "../contract.ts"
-import { fileFailure, onPath } from "../failures.ts"
+import { afterRestoring, fileFailure, onPath } from "../failures.ts"
 import { isLeftover } from "../files/atomic-write.ts"
 import { entryPath } from "../files/pin.ts"
 import type { WorkspaceRoot } from "../files/root.ts"
@@ -233,7 +233,8 @@ class RestoreRun {
       await this.all(...work)
     } catch (error) {
       const done = new Set([...this.removed, ...this.written])
-      if (!isStopped(error) || done.size === 0) throw error
+      if (!isStopped(error) || done.size === 0)
+        throw afterRestoring(error, done.size, this.kept.checkpoint?.id ?? null)
       this.isInterrupted = true
       const [, { changes, directories }] = work
       const named = directories.filter(({ isNamed }) => isNamed).map(({ path }) => `${path}/`)

@@ -289,7 +289,12 @@ test("a restore changes one thing after the other as its owner, and nothing once
   }
   const goals = [await ws.goal(checkpoint)]
   const keeping = { id: "chk_1", about: { kind: "undo" as const, sessionId: null, subjectId: null } }
-  await expect(restoreCheckpoints(ws.source, goals, keeping, owned)).rejects.toThrow("taken over")
+  const ended = await restoreCheckpoints(ws.source, goals, keeping, owned).catch((error: unknown) => error)
+  expect(ended instanceof Failure && ended.report).toMatchObject({
+    code: "ACODE-DB-007",
+    message: "taken over; 3 paths had been restored or removed by then",
+    hint: "what was there before is kept: `acode checkpoint restore chk_1`",
+  })
   expect(["a", "b", "c"].map(path => readFileSync(ws.path(path), "utf8"))).toEqual(["1", "2", "2"])
   expect(["d", "e"].map(path => existsSync(ws.path(path)))).toEqual([false, false])
 })
