@@ -63,18 +63,23 @@ export function diffStat(parts: DiffStatParts, events: Iterable<StoredEvent>): D
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
   const budget = { bytes: bytesMax }
   const others = new Map<number, boolean>()
-  const seen = histories
-    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const sorted = histories.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const seen = sorted
     .slice(0, filesMax)
     .map(history => ({ history, ...fileStat(parts, history, budget) }))
     .map(({ history, now, stat }) => ({ history, stat, by: otherHand(parts, history, now, others) }))
+  const beyond = sorted.slice(filesMax).map(history => {
+    const now = history.during?.hasHeadMoved ? presentContent(parts.workspace, history, budget) : null
+    return { history, by: otherHand(parts, history, now, others) }
+  })
   const own = seen.filter(({ by }) => by === null)
   const files = own.map(({ stat }) => stat)
-  const meanwhile = seen.flatMap(({ history: { path }, by }) => (by === null ? [] : [{ path, by }]))
+  const all = [...seen, ...beyond]
+  const meanwhile = all.flatMap(({ history: { path }, by }) => (by === null ? [] : [{ path, by }]))
   const nameless = unlisted.reduce((sum, { count }) => sum + count, 0)
   const counted = files.filter(({ added }) => added !== null)
   const count = histories.length - meanwhile.length + nameless
-  const duringCommands = own.filter(({ history: { during } }) => during !== null).length
+  const duringCommands = all.filter(({ history, by }) => by === null && history.during !== null).length
   return {
     files: [...files, ...unlisted.map(unlistedStat)],
     total: {

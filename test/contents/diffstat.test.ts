@@ -94,6 +94,29 @@ describe("what a session changed", () => {
     ])
   })
 
+  testWhere(missingProgram("git"))("is counted as what changed it also beyond the files listed", async () => {
+    using room = gateRoom({ files: { "a.txt": "a\n" } })
+    const many = Array.from({ length: 1010 }, (_, index) => `many/${index}`)
+    const sh = (script: string) =>
+      expect(Bun.spawnSync(["sh", "-c", script], { cwd: room.root, stderr: "inherit" }).exitCode).toBe(0)
+    const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm x"
+    sh(`git init -q && git add a.txt && ${commit} && git switch -qc other && mkdir many`)
+    for (const path of many) room.put(path, "")
+    sh(`git add many && ${commit} && git switch -q -`)
+    const run = (script: string) => room.call("run_command", { argv: ["sh", "-c", script] }, granted)
+    await run("git switch -q other; echo made > made.txt")
+    const switched = statOf(room)
+    expect([switched.total.files, switched.total.duringCommands, switched.meanwhile?.length]).toEqual([
+      1,
+      1,
+      many.length,
+    ])
+    await run("for file in many/*; do echo more > $file; done")
+    const { files, total } = statOf(room)
+    const count = many.length + 1
+    expect([files.length, total.files, total.duringCommands]).toEqual([1000, count, count])
+  })
+
   test("is told in few lines, with names that a terminal cannot act on", () => {
     const files = Array.from({ length: 40 }, (_, index) => ({
       path: index === 0 ? "\u001b[31mred\nname" : `file ${index}`,
