@@ -3,10 +3,13 @@ export type Stage = (typeof stages)[number]
 
 export type Target = Stage | "complete"
 
-/** The only allowed moves between stages. Any other move is refused, and the refusal is recorded. */
+/**
+ * The only allowed moves between stages. Any other move is refused, and the refusal is recorded. Only the answer to a
+ * question ends a session from the planner or the executor.
+ */
 export const transitions: Readonly<Record<Stage, readonly Target[]>> = {
-  planner: ["executor", "planner"],
-  executor: ["verifier", "executor"],
+  planner: ["executor", "planner", "complete"],
+  executor: ["verifier", "executor", "complete"],
   verifier: ["reviewer", "executor"],
   reviewer: ["planner", "executor", "complete"],
 }

@@ -4,15 +4,17 @@ import { backwardEdge, isAllowed, stages, type Target } from "../../src/domain/s
 const targets: readonly Target[] = [...stages, "complete"]
 
 describe("moves between stages", () => {
-  test("are these nine and no others", () => {
+  test("are these eleven and no others", () => {
     const allowed = stages.flatMap(from =>
       targets.filter(to => isAllowed(from, to)).map(to => `${from}→${to}`),
     )
     expect(allowed).toEqual([
       "planner→planner",
       "planner→executor",
+      "planner→complete",
       "executor→executor",
       "executor→verifier",
+      "executor→complete",
       "verifier→executor",
       "verifier→reviewer",
       "reviewer→planner",

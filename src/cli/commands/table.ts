@@ -34,6 +34,7 @@ import { storageFree, storageShow } from "./setup/storage.ts"
 import { workspaceAdopt, workspaceForget, workspaceList } from "./setup/workspace.ts"
 import { agentList, agentPipeline, agentReset, agentRun, agentShow } from "./work/agent.ts"
 import { approvalsList, approvalsShow, approve, deny } from "./work/approvals.ts"
+import { askQuestion } from "./work/ask.ts"
 import { index, outline, refs, symbols } from "./work/code.ts"
 import { cancel, pause } from "./work/control.ts"
 import { exec } from "./work/exec.ts"
@@ -47,6 +48,7 @@ import { status } from "./work/status.ts"
 export const cliCommands: readonly CliCommand[] = [
   run,
   task,
+  askQuestion,
   resume,
   status,
   pause,

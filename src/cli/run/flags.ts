@@ -14,12 +14,9 @@ export const replyFlags = {
   replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
 } as const satisfies FlagSpecs
 
-/** The flags of `run` and `resume`: the model, the limits, and who answers questions. */
-export const sessionFlags = {
+/** The flags of `ask`, which changes nothing: the model, and the limits of reading. */
+export const askFlags = {
   model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
-  "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` continues" },
-  "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
-  "max-cycles": count("how often each way back may be taken, 0 to 10 (3)", 0, 10),
   "max-turns": count("how many replies of the model a step may take (10)", 1, 1000),
   "max-context-tokens": count(
     "how long a request to the model may be; older results are left out (no limit)",
@@ -33,19 +30,43 @@ export const sessionFlags = {
   ),
   "planner-timeout": seconds("the planner", "120"),
   "executor-timeout": seconds("the executor", "no limit"),
-  "verifier-timeout": seconds("the verifier", "180"),
-  "reviewer-timeout": seconds("the reviewer", "120"),
   "executor-step-timeout": seconds("one step", "120"),
-  "skip-verify": { kind: "boolean", summary: "check nothing: the result is marked as unverified" },
-  "require-review-approval": { kind: "boolean", summary: "let a person accept the review" },
   "context-files": { kind: "list", value: "GLOB", summary: "files the planner should know; may be repeated" },
   "show-model-progress": { kind: "boolean", summary: "show what the model writes while it writes it" },
-  follow: { kind: "boolean", summary: "always so: what happens is shown as it happens" },
   wait: { kind: "boolean", summary: "wait while another session works in this workspace" },
   ...replyFlags,
 } as const satisfies FlagSpecs
 
+/** The flags of `run` and `resume`: the model, the limits, and who answers questions. */
+export const sessionFlags = {
+  model: askFlags.model,
+  "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` continues" },
+  "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
+  "max-cycles": count("how often each way back may be taken, 0 to 10 (3)", 0, 10),
+  "max-turns": askFlags["max-turns"],
+  "max-context-tokens": askFlags["max-context-tokens"],
+  "max-tokens": askFlags["max-tokens"],
+  "planner-timeout": askFlags["planner-timeout"],
+  "executor-timeout": askFlags["executor-timeout"],
+  "verifier-timeout": seconds("the verifier", "180"),
+  "reviewer-timeout": seconds("the reviewer", "120"),
+  "executor-step-timeout": askFlags["executor-step-timeout"],
+  "skip-verify": { kind: "boolean", summary: "check nothing: the result is marked as unverified" },
+  "require-review-approval": { kind: "boolean", summary: "let a person accept the review" },
+  "context-files": askFlags["context-files"],
+  "show-model-progress": askFlags["show-model-progress"],
+  follow: { kind: "boolean", summary: "always so: what happens is shown as it happens" },
+  wait: askFlags.wait,
+  ...replyFlags,
+} as const satisfies FlagSpecs
+
 export type SessionFlags = FlagValues<typeof sessionFlags>
+
+/** The values of the flags that `ask` does not have. */
+export const unsaid = {
+  ...{ "plan-only": false, "approve-plan": false, "skip-verify": false, "require-review-approval": false },
+  ...{ follow: false, "max-cycles": undefined, "verifier-timeout": undefined, "reviewer-timeout": undefined },
+} as const
 
 function count(summary: string, min: number, max: number) {
   return { kind: "number", value: "N", summary, min, max, isWhole: true } as const
@@ -76,6 +97,7 @@ export function settingsChange(
     mode: flags.mode ?? settings.mode,
     selection: settings.selection,
     limits: limitsChange(settings.limits),
+    ...(settings.asksOnly === true ? { asksOnly: true } : {}),
     // Not inherited: resuming a session with --plan-only executes its plan.
     planOnly: flags["plan-only"],
     approvePlan: settings.approvePlan || flags["approve-plan"],

@@ -2,10 +2,12 @@ import { exitCodes } from "../exit-codes.ts"
 import { isRedactedPath } from "../text/redacted-json.ts"
 import type { Completion } from "./action.ts"
 import { isDoubtful } from "./claim.ts"
+import { plannerAnswer } from "./planner-reply.ts"
 import { checkKey, isOfAnotherTree } from "./progress.ts"
 import type { CheckResult, PipelineState, StepState } from "./state.ts"
 
 export function completionOf(state: PipelineState): Completion {
+  if (endsWithAnswer(state) && state.answer !== null) return { ...answeredEnd, answer: state.answer }
   const why = whyUnproved(state)
   const isAsked = isQuestion(state)
   const answer = isAsked ? state.answer : null
@@ -23,12 +25,16 @@ export function completionOf(state: PipelineState): Completion {
     return {
       ...ended,
       exitCode: exitCodes.done.code,
-      reason: isAsked
-        ? "answered; the answer is the model's own and was not verified"
-        : `done, but not verified: ${why}`,
+      reason: isAsked ? answeredEnd.reason : `done, but not verified: ${why}`,
     }
   return { ...ended, exitCode: exitCodes.unverified.code, reason: `finished, but not verified: ${why}` }
 }
+
+const answeredEnd = {
+  exitCode: exitCodes.done.code,
+  reason: "answered; the answer is the model's own and was not verified",
+  unverified: true,
+} as const
 
 /** Returns whether nothing has proved yet that the work is right. The opinion of a model is not a proof. */
 export function isUnverified(state: PipelineState): boolean {
@@ -36,10 +42,29 @@ export function isUnverified(state: PipelineState): boolean {
   return !isChecked || whyUnproved(state) !== null
 }
 
-/** Returns whether the plan was to change nothing and has changed nothing. */
-export function isQuestion({ plans, lastChangeSeq }: PipelineState): boolean {
-  const plan = plans.findLast(({ isApproved }) => isApproved)?.plan
-  return plan !== undefined && plan.intent !== "MUTATE" && lastChangeSeq === 0
+/** Returns whether the request was a question: nothing was to be changed, and nothing has changed. */
+export function isQuestion(state: PipelineState): boolean {
+  if (state.lastChangeSeq > 0) return false
+  if (isAnsweredByPlanner(state)) return true
+  const plan = state.plans.findLast(({ isApproved }) => isApproved)?.plan
+  return plan !== undefined && plan.intent !== "MUTATE"
+}
+
+/** Returns whether the planner answered the request itself. */
+function isAnsweredByPlanner({ turns, plans }: PipelineState): boolean {
+  const last = turns.at(-1)
+  return last !== undefined && last.output !== null && plans.every(({ seq }) => seq < last.seq)
+    ? plannerAnswer(last.output) !== null
+    : false
+}
+
+/**
+ * Returns whether the session ends with its answer: the request was a question, and nothing outside of the workspace
+ * or ignored by git was touched either, so that there is nothing to verify and nothing to review.
+ */
+export function endsWithAnswer(state: PipelineState): boolean {
+  const { paths, isComplete, hasReachedOut } = state.changed
+  return isQuestion(state) && paths.size === 0 && isComplete && !hasReachedOut
 }
 
 /** Returns the reason that completes "not verified: …"; null if a program decided that the work is right. */

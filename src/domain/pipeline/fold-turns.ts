@@ -8,6 +8,7 @@ import { DirectoryModes, violationCodes } from "../tool-call.ts"
 import type { StepFailure } from "./action.ts"
 import { withStep } from "./fold-stages.ts"
 import { withLeftOut } from "./left-out.ts"
+import { plannerAnswer } from "./planner-reply.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import { isTooLong } from "./retry.ts"
 import type { ChangedPaths, OpenCall, PipelineState, Turn, TurnCall } from "./state.ts"
@@ -49,6 +50,7 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
   return {
     ...state,
     turns: [...state.turns, turn],
+    answer: finished.stage === "planner" && turn.output !== null ? plannerAnswer(turn.output) : state.answer,
     replyCount: state.replyCount + (finished.replyIndex === null ? 0 : 1),
     tokens: state.tokens + input + output,
     spentTokens: state.spentTokens + spentTokens(finished.usage, state.estimatedTokens, turn),

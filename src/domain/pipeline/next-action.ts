@@ -4,10 +4,11 @@ import type { ExitName } from "../exit-codes.ts"
 import { violationCodes } from "../tool-call.ts"
 import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
-import { completionOf } from "./completion.ts"
+import { completionOf, endsWithAnswer } from "./completion.ts"
 import { escalate, longerReplies, needsPerson, withoutStep } from "./escalation.ts"
 import { overspent, stageDeadlineMs, stepDeadlineMs } from "./limits.ts"
 import { nextForReviewer, nextForVerifier } from "./next-for-checks.ts"
+import { plannerAnswer } from "./planner-reply.ts"
 import { isGoingInCircles } from "./progress.ts"
 import { atOnce, nextReply, retryAfterFailure, turnsOfRun } from "./retry.ts"
 import type { PersonsAnswer, PipelineState, PlanVersion, StageRun, StepState, Turn } from "./state.ts"
@@ -108,13 +109,29 @@ function nextForPlanner(state: PipelineState, run: StageRun): Action {
   const proposed = state.plans.findLast(({ seq }) => seq > run.enteredSeq)
   if (proposed !== undefined) return nextForProposed(state, run, proposed)
   const last = state.turns.at(-1)
-  if (last !== undefined && last.output !== null)
-    return { kind: "proposePlan", turn: last, version: state.plans.length + 1 }
+  if (last !== undefined && last.output !== null) {
+    if (plannerAnswer(last.output) === null)
+      return { kind: "proposePlan", turn: last, version: state.plans.length + 1 }
+    if (endsWithAnswer(state))
+      return toEnd("planner", "the request is a question, and the planner answered it")
+  }
   return nextReply(state, "planner") ?? withoutPlan(state)
 }
 
+/** Ends a session with the answer to a question: there is nothing to verify and nothing to review. */
+function toEnd(from: "planner" | "executor", reason: string): Action {
+  return { kind: "move", from, to: "complete", status: "success", reason, feedback: [], fixes: [] }
+}
+
 function withoutPlan(state: PipelineState): Action {
-  const { turns } = state
+  const { turns, settings } = state
+  if (settings.asksOnly === true)
+    return escalate("planner", "StageRetryLimit", "needsPerson", {
+      reason: `the model returned no answer in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
+      advice:
+        longerReplies(state, "planner") ??
+        'ask more exactly, or let it change something: `acode run "GOAL"` starts a session that may',
+    })
   return escalate("planner", "StageRetryLimit", "needsPerson", {
     reason: `the model returned no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
@@ -171,6 +188,7 @@ function nextForExecutor(state: PipelineState): Action {
   const ready = state.steps.find(step => step.status === "pending" && isReady(step, state.steps))
   if (ready !== undefined) return { kind: "startStep", step: ready }
   if (!state.steps.every(isFinished)) return stuck(state)
+  if (endsWithAnswer(state)) return toEnd("executor", doneText(state.steps))
   return {
     kind: "move",
     from: "executor",

@@ -4,7 +4,7 @@ import { SessionFinished, SessionRested, SessionStarted, SessionUndone } from ".
 import { exitCodes } from "../exit-codes.ts"
 import { cyclesAllowed } from "../pipeline-settings.ts"
 import { isAllowed, transitions } from "../stage.ts"
-import { staleness } from "./completion.ts"
+import { endsWithAnswer, staleness } from "./completion.ts"
 import { applyEvent } from "./fold.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import type { PipelineState } from "./state.ts"
@@ -60,6 +60,8 @@ function moveProblems(state: PipelineState, event: PipelineEvent): readonly stri
     const { from, to } = transition
     if (!isAllowed(from, to))
       return [`${from} moves to ${to}; it may move to ${transitions[from].join(", ")}`]
+    if (to === "complete" && from !== "reviewer" && !endsWithAnswer(state))
+      return [`${from} moves to complete, and the request is not a question`]
     return history.at(-1)?.stage === from ? [] : [`${from} moves to ${to} and is not the stage that ended`]
   }
   const entered = dataOf(StageEntered, event)
@@ -103,8 +105,11 @@ function endProblems(state: PipelineState, event: PipelineEvent): readonly strin
   const open = state.openCalls.map(({ callId }) => `the session ends while the call ${callId} is open`)
   if (finished.state !== "COMPLETED")
     return finished.exitCode === exitCodes.done.code ? [...open, "it exits 0 but is not done"] : open
+  const lastStage = state.history.at(-1)?.stage
+  if (endsWithAnswer(state) && lastStage !== "reviewer")
+    return finished.unverified ? open : [...open, "an answer is recorded as verified"]
   const stale = staleness(state)
-  const isReviewed = state.history.at(-1)?.stage === "reviewer" && state.history.at(-1)?.status === "success"
+  const isReviewed = lastStage === "reviewer" && state.history.at(-1)?.status === "success"
   const verified = state.verification?.treeDigest ?? null
   const isOther = !finished.unverified && finished.treeDigest !== verified
   return [

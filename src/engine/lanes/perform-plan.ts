@@ -9,6 +9,7 @@ import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Action } from "../../domain/pipeline/action.ts"
 import { isUnverified } from "../../domain/pipeline/completion.ts"
 import { isSameDoneStep } from "../../domain/pipeline/fold-stages.ts"
+import { onlyReads } from "../../domain/pipeline/planner-reply.ts"
 import type { PlanVersion, StepState } from "../../domain/pipeline/state.ts"
 import { planLines } from "../../domain/plan/listing.ts"
 import { orderedSteps } from "../../domain/plan/order.ts"
@@ -49,7 +50,13 @@ export function proposePlan(
     plan: recordJson(turn.output, artifacts),
     checks,
   })
-  const { steps } = session.state
+  const { steps, settings } = session.state
+  if (plan !== null && onlyReads(plan) && !settings.approvePlan) {
+    const approvalId = parts.ids.next("apr")
+    const given = { plan, approver: `acode: it only reads (${plan.intent})`, approvalId }
+    session.append([proposed, approved(parts, { ...given, isUnconfined: false, isUnseen: true })])
+    return
+  }
   if (plan === null || granted === null || !asksForNoMore({ plan, checks }, { ...granted, steps })) {
     session.append([proposed])
     return

@@ -6,6 +6,7 @@ import { StepRefused } from "../../domain/events/pipeline-events.ts"
 import { SessionRested, StepFinished, StepStarted } from "../../domain/events/session-events.ts"
 import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Action, StepFailure } from "../../domain/pipeline/action.ts"
+import { onlyReads } from "../../domain/pipeline/planner-reply.ts"
 import type { PipelineState, PlanVersion, StepState, TurnCall } from "../../domain/pipeline/state.ts"
 import { type PlanStep, resourcesOf, stepKey } from "../../domain/plan/plan.ts"
 import { toolsOfKind } from "../../domain/plan/tool-traits.ts"
@@ -66,7 +67,8 @@ export async function callStep(parts: AgentParts, state: StepState, signal: Abor
     tool: step.tool,
     arguments: step.arguments,
     obstacle: await unmetPrecondition(step, parts),
-    isGrantedAsWritten: true,
+    // A person has not seen a plan that only reads, so policy decides about each of its calls.
+    isGrantedAsWritten: !isUnapproved(parts.session.state),
     requiresConfirmation: step.requiresConfirmation,
     // A step that is started again after a failure is another question.
     askedAs: `step ${keyOf(parts, state)} ${attempts}`,
@@ -80,6 +82,11 @@ export async function callStep(parts: AgentParts, state: StepState, signal: Abor
     },
   })
   await cancelIfStopped(parts, settled, signal)
+}
+
+function isUnapproved({ plans, settings }: PipelineState): boolean {
+  const plan = plans.findLast(({ isApproved }) => isApproved)?.plan
+  return plan !== undefined && onlyReads(plan) && !settings.approvePlan
 }
 
 /** Returns progress with the end of each step but the last, which also ends the stage. */

@@ -1,4 +1,5 @@
 import { finishTool } from "../../domain/pipeline/claim.ts"
+import { onlyReads, plannerAnswer } from "../../domain/pipeline/planner-reply.ts"
 import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
 import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
 import { problemText, quoted } from "../../domain/plan/problem.ts"
@@ -26,15 +27,15 @@ export function plannerStage(parts: StageParts): StageDefinition {
     offered: () => [],
     format: { name: "plan", schema: answerSchemas.plan },
     messages: view => [
-      { role: "system", text: systemPrompt(parts.toolDescriptions, view.hasCodeIndex) },
+      { role: "system", text: systemPrompt(parts.toolDescriptions, view) },
       { role: "user", text: userPrompt(view) },
       ...failedTries(view.state.turns),
     ],
-    read: text => read(text, parts),
+    read: (text, view) => read(text, parts, view),
   }
 }
 
-function systemPrompt(tools: readonly ToolDescription[], hasCodeIndex: boolean): string {
+function systemPrompt(tools: readonly ToolDescription[], { hasCodeIndex }: StageView): string {
   const names = tools
     .map(({ name }) => name)
     .filter(name => name !== finishTool && name !== skillTool && (hasCodeIndex || !indexTools.has(name)))
@@ -60,6 +61,8 @@ Rules:
   missing there has to be asked for again.
 - Every task that changes something has a criterion that a program can decide; judgement only where none can.
 - Nothing waits for itself; ids are unique where they stand.
+- intent MUTATE is a plan that changes something. A question is answered at once where you know the answer, with
+  { "answer": "…" } instead of a plan; else plan the reading: intent READ, QUERY or EXPLAIN and steps that only read.
 ${dataRule("request")}`
 }
 
@@ -73,7 +76,11 @@ function userPrompt({ state, outline, instructions, skills, files }: StageView):
     ...earlier(state),
     ...feedback(state),
   ]
-  return `Plan what the request asks for. Keep to the project instructions where they are about how to work here.\n\n${parts.join("\n\n")}`
+  const task =
+    state.settings.asksOnly === true
+      ? "Answer the question; nothing may be changed."
+      : "Plan what the request asks for."
+  return `${task} Keep to the project instructions where they are about how to work here.\n\n${parts.join("\n\n")}`
 }
 
 function skillsBlock(skills: string): string {
@@ -122,15 +129,32 @@ function feedback({ stage }: PipelineState): readonly string[] {
   return [dataBlock({ type: "feedback" }, stage.feedback.join("\n"))]
 }
 
-function read(text: string, { planTools }: StageParts): StageAnswer {
+function read(text: string, { planTools }: StageParts, { state }: StageView): StageAnswer {
   const answer = jsonAnswer(text)
   if (answer.problem !== undefined) return { problems: [answer.problem] }
+  const json = parsedJson(answer.json)
+  const answered = json === undefined ? null : plannerAnswer(json)
+  if (json !== undefined && answered !== null) {
+    const problem = problemOfAnswer(answered, state)
+    return problem === null ? { output: json } : { problems: [problem] }
+  }
   const reading = readPlan(answer.json, planTools)
   if ("problems" in reading) return { problems: reading.problems.map(problemText) }
   const outside = planPathProblems(reading.plan)
   if (outside.length > 0) return { problems: outside }
-  const output = parsedJson(answer.json)
-  return output === undefined ? { problems: ["the answer is not JSON"] } : { output }
+  if (state.settings.asksOnly === true && !onlyReads(reading.plan))
+    return {
+      problems: ['only questions are answered here, so a plan may only read; or give { "answer": "…" }'],
+    }
+  return json === undefined ? { problems: ["the answer is not JSON"] } : { output: json }
+}
+
+/** Returns why a planner cannot end the session with an answer; null if it can. */
+function problemOfAnswer(answer: string, { lastChangeSeq }: PipelineState): string | null {
+  if (answer.trim() === "") return "the answer is empty"
+  return lastChangeSeq > 0
+    ? "files were changed already, so another plan is needed instead of an answer"
+    : null
 }
 
 /** Returns the paths of a planner that are not below the workspace root, by their text alone. */

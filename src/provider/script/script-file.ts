@@ -76,7 +76,14 @@ function formOf(reply: JsonObject): ReplyForm | { readonly problem: string } {
   return { problem: `has ${first} and the fault ${quoted(kind)}; only slow goes with what is said` }
 }
 
-const contentNames = ["plan", "questions", "calls", "text", "verdict"] as const satisfies ReplyForm[]
+const contentNames = [
+  "plan",
+  "questions",
+  "answer",
+  "calls",
+  "text",
+  "verdict",
+] as const satisfies ReplyForm[]
 
 function problemsOf(
   issue: z.core.$ZodIssue,

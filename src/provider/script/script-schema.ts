@@ -63,6 +63,10 @@ const Forms = lazily(() => ({
     }),
     "questions that the planner asks first",
   ),
+  answer: described(
+    z.strictObject({ ...delayed(), answer: z.string() }),
+    "the planner's answer to a question, which ends the session",
+  ),
   calls: described(
     z.strictObject({
       ...delayed(),
@@ -97,7 +101,17 @@ export const ScriptFile = lazily(() => {
   return z.strictObject({
     replies: described(
       z
-        .array(z.xor([forms.plan, forms.questions, forms.calls, forms.text, forms.verdict, forms.fault]))
+        .array(
+          z.xor([
+            forms.plan,
+            forms.questions,
+            forms.answer,
+            forms.calls,
+            forms.text,
+            forms.verdict,
+            forms.fault,
+          ]),
+        )
         .check(z.minLength(1)),
       "used in order; the index of the next is the number of replies the session has recorded",
     ),
@@ -125,6 +139,7 @@ function scriptReply(data: z.infer<Forms[ReplyForm]>): ScriptReply {
 function contentOf(data: z.infer<Forms[ReplyForm]>): ScriptReply["content"] {
   if ("plan" in data) return { text: JSON.stringify(data.plan), calls: [] }
   if ("questions" in data) return { text: JSON.stringify({ questions: data.questions }), calls: [] }
+  if ("answer" in data) return { text: JSON.stringify({ answer: data.answer }), calls: [] }
   if ("verdict" in data) return { text: JSON.stringify(data.verdict), calls: [] }
   if ("calls" in data)
     return {

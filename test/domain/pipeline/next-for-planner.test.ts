@@ -27,6 +27,8 @@ const toExecutor = {
   fixes: [],
 } as const
 
+const planObject = { tasks: [], goal: "g", intent: "MUTATE" }
+
 describe("the planner", () => {
   test("asks for a plan, and proposes the one it gets", () => {
     const session = atPlanner()
@@ -40,6 +42,21 @@ describe("the planner", () => {
     })
     session.add(replied({ stage: "planner", answer: smallPlan() }))
     expect(session.next()).toMatchObject({ kind: "proposePlan", version: 1, turn: { output: smallPlan() } })
+  })
+
+  test("ends the session when it answers the question itself, and not with a plan beside the answer", () => {
+    const session = atPlanner().add(replied({ stage: "planner", answer: { answer: "In src." } }))
+    expect(session.next()).toMatchObject({ kind: "move", from: "planner", to: "complete", status: "success" })
+    session.add(ended("planner"), moved("planner", "complete"))
+    expect(session.next()).toEqual({
+      kind: "complete",
+      end: {
+        ...{ answer: "In src.", exitCode: 0, unverified: true },
+        reason: "answered; the answer is the model's own and was not verified",
+      },
+    })
+    const both = atPlanner().add(replied({ stage: "planner", answer: { answer: "no", ...planObject } }))
+    expect(both.next()).toMatchObject({ kind: "proposePlan" })
   })
 
   test("gives up after three answers that are no plan", () => {

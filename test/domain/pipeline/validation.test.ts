@@ -5,11 +5,13 @@ import { SessionFinished, SessionUndone } from "../../../src/domain/events/sessi
 import type { PipelineEvent } from "../../../src/domain/pipeline/recorded-event.ts"
 import { sessionProblems } from "../../../src/domain/pipeline/validation.ts"
 import * as made from "../../support/pipeline/pipeline-events.ts"
+import { openStep, planOf, taskOf } from "../../support/pipeline/pipeline-plans.ts"
 import {
   atExecutor,
   atReviewer,
   atStep,
   atVerifier,
+  doStep,
   toReviewer,
 } from "../../support/pipeline/pipeline-sessions.ts"
 
@@ -76,6 +78,35 @@ describe("a session is valid", () => {
   })
 })
 
+describe("the answer to a question", () => {
+  const plan = planOf([taskOf("t1", [openStep("s1", "READ_FILE")])], "QUERY")
+  const answered = () => {
+    const session = atExecutor(plan)
+    for (const step of session.state.steps) session.add(made.stepStarted(step), made.stepEnded(step))
+    return session.add(made.ended("executor"), made.moved("executor", "complete"))
+  }
+
+  test("ends a session without verification and review, and is never recorded as verified", () => {
+    expect(whatIsWrong(answered().add(finished({ unverified: true, treeDigest: "t" })).events)).toEqual([])
+    expect(whatIsWrong(answered().add(finished({ treeDigest: "t" })).events)).toEqual([
+      "an answer is recorded as verified",
+    ])
+  })
+
+  test("ends no session whose plan changes something, and none that has changed a file", () => {
+    const ended = (session: made.RecordedSession) =>
+      session.add(made.ended("executor"), made.moved("executor", "complete"))
+    expect(whatIsWrong(ended(atExecutor()).events)).toEqual([
+      "executor moves to complete, and the request is not a question",
+    ])
+    const session = atExecutor(plan)
+    for (const step of session.state.steps) doStep(session, step)
+    expect(whatIsWrong(ended(session).events)).toEqual([
+      "executor moves to complete, and the request is not a question",
+    ])
+  })
+})
+
 describe("a session is not valid", () => {
   test("with a gap, with an event of another one, or without its beginning", () => {
     const { events } = atStep()
@@ -94,7 +125,7 @@ describe("a session is not valid", () => {
   test("with a move that does not exist, or out of another stage than the one that ended", () => {
     const session = atExecutor().add(made.ended("executor"), made.moved("executor", "reviewer"))
     expect(whatIsWrong(session.events)).toEqual([
-      "executor moves to reviewer; it may move to verifier, executor",
+      "executor moves to reviewer; it may move to verifier, executor, complete",
     ])
     const other = atExecutor().add(made.ended("executor"), made.moved("verifier", "reviewer"))
     expect(whatIsWrong(other.events)).toEqual(["verifier moves to reviewer and is not the stage that ended"])

@@ -242,58 +242,6 @@ describe("a step that its model calls done", () => {
   })
 })
 
-describe("a question", () => {
-  const asking = reply.plan({ intent: "QUERY", steps: [open("s1", "READ_FILE")] })
-  const read = reply.calls(["read_file", { path: "notes.txt" }])
-
-  test("is answered at the end, with --quiet too, in the events and in session show", async () => {
-    room.script(
-      asking,
-      read,
-      reply.finish("The word is swordfish.\nIt stands in notes.txt."),
-      reply.review("approve"),
-    )
-    const run = await told("--yes=plan", "--quiet")
-    expect(run.stdout).toStartWith(
-      "\nThe word is swordfish.\nIt stands in notes.txt.\n\n✓ COMPLETED (exit 0): answered",
-    )
-    expect([run.exitCode, run.stdout.includes("verified")]).toEqual([0, true])
-    const answer = "The word is swordfish.\nIt stands in notes.txt."
-    const shown = await room.acode("session", "show")
-    expect(shown.stdout).toContain("  answer\n    The word is swordfish.\n    It stands in notes.txt.\n")
-    expect(JSON.parse((await room.acode("session", "show", "--json")).stdout)).toMatchObject({ answer })
-    const events = await room.run("--yes=plan")
-    expect(events.data("session.finished")).toMatchObject([{ answer, exitCode: 0, unverified: true }])
-    expect(await check(room.workspace)).toEqual([])
-  })
-
-  test("is answered by what the model said before it finished the step, and not by what it thought", async () => {
-    const said = { stage: "executor", text: "<think>hm</think>It is swordfish." }
-    room.script(asking, read, said, reply.finish("answered"), reply.review("approve"))
-    const run = await room.run("--yes=plan")
-    expect(run.data("session.finished")).toMatchObject([{ answer: "It is swordfish.\n\nanswered" }])
-  })
-
-  test("whose answer is empty ends with 41, and so does one that no model was asked", async () => {
-    room.script(asking, read, reply.finish(""), reply.review("approve"))
-    const run = await told("--yes=plan")
-    expect([run.exitCode, run.stdout]).toEqual([41, expect.stringContaining("the model gave no answer")])
-    const concrete = { id: "s1", tool: "read_file", arguments: { path: "notes.txt" } }
-    const acceptance = [contains("notes.txt", "swordfish")]
-    room.script(reply.plan({ intent: "READ", steps: [concrete], acceptance }), reply.review("approve"))
-    expect((await room.run("--yes=plan")).exitCode).toBe(41)
-  })
-
-  test("that changed something is no question any more and has to be verified", async () => {
-    room.script(
-      reply.plan({ intent: "EXPLAIN", write: ["a.txt"] }),
-      ...[reply.write("a.txt", "a\n"), reply.finish("there"), reply.review("approve")],
-    )
-    const run = await room.run("--yes=plan")
-    expect([run.exitCode, run.data("session.finished")[0]?.["answer"]]).toEqual([41, undefined])
-  })
-})
-
 describe("resume --skip-failed-step", () => {
   const both = { write: ["*.txt"], steps: [open("s1"), open("s2")], acceptance: [contains("b.txt", "b")] }
   const second = [reply.write("b.txt", "b\n"), reply.finish(), reply.review("approve")]

@@ -106,7 +106,7 @@ describe("what is wrong with a script", () => {
 
   test("is a reply that says nothing, or two things", () => {
     expect(replyProblems({ stage: "planner" })).toEqual([
-      "$: needs one of plan, questions, calls, text, verdict, fault",
+      "$: needs one of plan, questions, answer, calls, text, verdict, fault",
     ])
     expect(replyProblems({ stage: "planner", plan: {}, text: "x" })).toEqual([
       "$: has plan and text; a reply has one of them",

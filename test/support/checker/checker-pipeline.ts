@@ -17,6 +17,7 @@ export function pipelineViolations(log: readonly LogRow[]): string[] {
 const edges: ReadonlySet<string> = new Set([
   ...["planner executor", "planner planner", "executor verifier", "executor executor"],
   ...["verifier reviewer", "verifier executor", "reviewer planner", "reviewer executor", "reviewer complete"],
+  ...["planner complete", "executor complete"],
 ])
 
 /** I3: only moves that exist, each from the stage that was entered last, and each target entered next. */
@@ -43,10 +44,16 @@ function edgeViolations(id: string, rows: readonly LogRow[]): string[] {
 function completionViolations(id: string, rows: readonly LogRow[]): string[] {
   const end = rows.find(({ type }) => type === "session.finished")
   if (end === undefined || end.parsed["state"] !== "COMPLETED") return []
+  const { exitCode, unverified, answer } = end.parsed
+  const last = rows.findLast(({ type }) => type === "stage.transitioned")?.parsed["from"]
+  if (last === "planner" || last === "executor") {
+    if (rows.some(isChange)) return [`I4 ${id} ends with an answer and changed files`]
+    const isHonest = unverified === true && exitCode === (answer === undefined ? 41 : 0)
+    return isHonest ? [] : [`I4 ${id} claims more than an answer`]
+  }
   const found = ["planner", "executor", "verifier", "reviewer"]
     .filter(stage => !rows.some(row => isSuccess(row, stage)))
     .map(stage => `I4 ${id} is done without a ${stage} that succeeded`)
-  const { exitCode, unverified, answer } = end.parsed
   if (exitCode !== 0 && exitCode !== 41) found.push(`I4 ${id} is done and exits ${exitCode}`)
   const isGranted = JSON.stringify(rows.map(({ parsed }) => parsed)).includes('"skipVerify":true')
   if (exitCode === 0 && unverified === true && !isGranted && answer === undefined)

@@ -110,6 +110,7 @@ interface Approved {
 interface Proposed {
   readonly version: number
   readonly planHash: string
+  readonly plan: unknown
 }
 
 /** I10 for whole plans: what ran was approved before it ran, as the events say and whatever the tables say. */
@@ -141,12 +142,27 @@ export function planViolations(log: readonly LogRow[]): string[] {
     if (!proposed.get(stream)?.has(approved.planHash))
       found.push(`I10 ${stream} approves a plan that was not proposed`)
     // Another plan that asks for no more keeps what was granted once.
-    if (!granted.has(approved.approvalId) && known.size === 0)
+    const isReading = onlyReads(proposed.get(stream)?.get(approved.planHash))
+    if (!granted.has(approved.approvalId) && known.size === 0 && !isReading)
       found.push(`I10 ${stream} approves a plan that was not granted`)
-    known.add(approved.planHash)
+    if (!isReading) known.add(approved.planHash)
     return found
   })
 }
+
+/** A plan that lists nothing but reading needs no person. */
+function onlyReads(proposed: Proposed | undefined): boolean {
+  const text = JSON.stringify(proposed?.plan ?? null)
+  const names = [...text.matchAll(/"(?:action|tool)":"(\w+)"/g)].map(([, name = ""]) => name)
+  const isListed = /"(?:write|commands|hosts)":\[[^\]]/.test(text)
+  return /"intent":"(?:READ|QUERY|EXPLAIN)"/.test(text) && !isListed && names.every(name => reading.has(name))
+}
+
+const reading = new Set([
+  ...["READ_FILE", "ANALYZE_CODE", "read_file", "file_read", "list_directory", "search_code", "file_search"],
+  ...["glob", "file_glob", "symbols_in_file", "references_to_symbol_name", "use_skill"],
+  "references_from_file_to_symbol_name",
+])
 
 /** A record of a session that ran under no approval is one that a test made by hand. */
 function runViolations({ stream, at, parsed }: LogRow, approvals: ReadonlyMap<string, Approved>): string[] {

@@ -133,6 +133,7 @@ export class Performance {
   }
 
   private output(stage: string): Json {
+    if (stage === "planner" && this.rarely(9)) return { answer: "so it is" }
     if (stage === "planner") return randomPlan(this.random)
     if (stage === "verifier") return { criteria: [] }
     const decision = this.random.oneOf(["approve", "approve", "fix", "replan", "nonsense"])

@@ -6,8 +6,8 @@ export function smallPlan(more: { readonly [key: string]: Json } = {}): Json {
   return planOf([taskOf("t1", [openStep("s1", "WRITE_FILE")], more)])
 }
 
-export function planOf(tasks: readonly Json[]): Json {
-  return { plan_id: "p1", goal: "get it done", intent: "MUTATE", tasks: [...tasks] }
+export function planOf(tasks: readonly Json[], intent = "MUTATE"): Json {
+  return { plan_id: "p1", goal: "get it done", intent, tasks: [...tasks] }
 }
 
 export function taskOf(
@@ -33,7 +33,11 @@ const actions = ["WRITE_FILE", "RUN_COMMAND", "READ_FILE", "MODIFY_FILE"]
 /** The ids come back from plan to plan, so that a later plan has steps of an earlier one, some of them changed. */
 export function randomPlan(random: Random): Json {
   const taskIds = ["t1", "t2", "t3"].slice(0, 1 + random.whole(3))
-  return planOf(taskIds.map((id, index) => randomTask(random, id, taskIds.slice(0, index))))
+  const intent = random.oneOf(["MUTATE", "MUTATE", "MUTATE", "QUERY"])
+  return planOf(
+    taskIds.map((id, index) => randomTask(random, id, taskIds.slice(0, index))),
+    intent,
+  )
 }
 
 function randomTask(random: Random, id: string, before: readonly string[]): Json {

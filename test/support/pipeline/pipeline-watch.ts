@@ -21,6 +21,7 @@ const edges = [
   ...["planner→executor", "planner→planner", "executor→verifier", "executor→executor"],
   ...["verifier→reviewer", "verifier→executor"],
   ...["reviewer→planner", "reviewer→executor", "reviewer→complete"],
+  ...["planner→complete", "executor→complete"],
 ]
 
 /** Watches a session from outside, by its events and decisions alone, and reports violations. */
@@ -30,6 +31,9 @@ export class PipelineWatch {
   private readonly cyclesTaken = new Map<string, number>()
   private readonly stagesSincePlan = new Set<Stage>()
   private stage: Target = "planner"
+  /** The stage from which the session moved to its end. */
+  private lastStage: Stage = "planner"
+  private plannedIntent = "MUTATE"
   private lastChangeSeq = 0
   private verdicts: { readonly seq: number; readonly kind: string; readonly verdict: string }[] = []
 
@@ -60,7 +64,11 @@ export class PipelineWatch {
     if (check !== null) this.verdicts.push({ seq: event.seq, kind: check.kind, verdict: check.verdict })
     const settled = dataOf(ToolCallSettled, event)
     if (settled?.changes.kind === "inline" && settled.changes.value.length > 0) this.lastChangeSeq = event.seq
-    if (dataOf(PlanProposed, event) !== null) this.stagesSincePlan.clear()
+    const plan = dataOf(PlanProposed, event)
+    if (plan !== null) {
+      this.stagesSincePlan.clear()
+      this.plannedIntent = /"intent":"(\w+)"/.exec(JSON.stringify(plan.plan))?.[1] ?? ""
+    }
     const cycle = dataOf(CycleStarted, event)
     if (cycle !== null) this.cycled(`${cycle.from}→${cycle.to}`, state)
     this.remember(state)
@@ -73,6 +81,7 @@ export class PipelineWatch {
     if (from !== this.stage && this.stage !== "complete")
       this.found(`a move from ${from} while at ${this.stage}`)
     this.stage = to
+    this.lastStage = from
   }
 
   private cycled(edge: string, { settings, cycles }: PipelineState): void {
@@ -102,6 +111,14 @@ export class PipelineWatch {
 
   private completed({ unverified, exitCode }: Rest, { settings, steps, spentTokens }: PipelineState): void {
     if (spentTokens > (settings.limits.tokensMax ?? spentTokens)) this.found("completed beyond its budget")
+    if (this.lastStage === "planner" || this.lastStage === "executor") {
+      if (this.lastChangeSeq > 0) this.found("a session that changed files ended with an answer")
+      if (this.lastStage === "executor" && this.plannedIntent === "MUTATE")
+        this.found("a plan that changes something ended with an answer")
+      if (!unverified) this.found("an answer is verified")
+      if (exitCode !== 0 && exitCode !== 41) this.found(`answered with exit ${exitCode}`)
+      return
+    }
     const missing = ["planner", "executor", "verifier", "reviewer"].filter(
       stage => !([...this.stagesSincePlan] as string[]).includes(stage),
     )
