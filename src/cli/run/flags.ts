@@ -64,8 +64,14 @@ export type SessionFlags = FlagValues<typeof sessionFlags>
 
 /** The values of the flags that `ask` does not have. */
 export const unsaid = {
-  ...{ "plan-only": false, "approve-plan": false, "skip-verify": false, "require-review-approval": false },
-  ...{ follow: false, "max-cycles": undefined, "verifier-timeout": undefined, "reviewer-timeout": undefined },
+  "plan-only": false,
+  "approve-plan": false,
+  "skip-verify": false,
+  "require-review-approval": false,
+  follow: false,
+  "max-cycles": undefined,
+  "verifier-timeout": undefined,
+  "reviewer-timeout": undefined,
 } as const
 
 function count(summary: string, min: number, max: number) {

@@ -51,7 +51,9 @@ describe("the planner", () => {
     expect(session.next()).toEqual({
       kind: "complete",
       end: {
-        ...{ answer: "In src.", exitCode: 0, unverified: true },
+        answer: "In src.",
+        exitCode: 0,
+        unverified: true,
         reason: "answered; the answer is the model's own and was not verified",
       },
     })

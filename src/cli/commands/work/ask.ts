@@ -28,7 +28,10 @@ export const askQuestion = defineCommand({
     const plain = { ...plainSettings, mode, asksOnly: true as const, limits: toPipelineLimits(values) }
     const settings = change(plain)
     return driveHere(context, {
-      ...{ flags: given, yes: settings.yes, seen: [], prices: values.model.prices },
+      flags: given,
+      yes: settings.yes,
+      seen: [],
+      prices: values.model.prices,
       begin: surface => service.run(question, settings, surface),
     })
   },
