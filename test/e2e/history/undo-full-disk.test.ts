@@ -48,7 +48,10 @@ testWhere(mountSkip())(
     const env = {
       ...room.workspace.environment,
       XDG_STATE_HOME: join(disk, "state"),
-      ...{ ACODE: acodeProgram(), DISK: disk, PLAN: room.planFile, REPORT: report },
+      ACODE: acodeProgram(),
+      DISK: disk,
+      PLAN: room.planFile,
+      REPORT: report,
     }
     const line = [...smallDisk(disk, 6_000_000), "sh", "-c", freeKilobytes.map(script).join("\n")]
     const child = Bun.spawn(line, { cwd: room.workspace.outside, env, stderr: "inherit" })
