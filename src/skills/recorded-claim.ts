@@ -32,6 +32,8 @@ export interface RecordedParts {
   readonly planOf: (skill: string, content: SkillContent | null) => OutputPlan
   /** Returns whether an execution of the task left this content at this path. */
   readonly hasWritten: (taskId: string, path: string, sha256: string) => boolean
+  /** Returns another session that executes the task as part of its pipeline. */
+  readonly pipelineOf: (taskId: string) => string | null
   /** The user agreed that outputs replace files which their tasks did not write. */
   readonly mayOverwrite: boolean
   /** Returns the events that begin the session, to be committed with the next step; none once they are recorded. */

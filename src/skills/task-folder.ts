@@ -29,6 +29,11 @@ function taskPath({ prefix }: TaskFolder, id: string): string {
   return `${prefix}tasks/${id}.md`
 }
 
+/** Returns whether the name of a task's file is taken. Throws a Failure for a folder that the workspace refuses. */
+export function hasTaskFile(folder: TaskFolder, id: string): boolean {
+  return folder.workspace.locate(taskPath(folder, id)).kind !== "missing"
+}
+
 /** Reads a task. Throws ExecutionError TASK_NOT_FOUND or TASK_INVALID. */
 export function readTaskFile(folder: TaskFolder, id: string): TaskFile {
   if (!isTaskId(id))

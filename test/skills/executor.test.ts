@@ -179,17 +179,30 @@ describe.each(clientKinds)("with %s", kind => {
       expect([result.outputPath, room.file(path), result.warnings]).toEqual([path, "We sell.", []])
     })
 
-    test("inputs are told in their order, and one that is missing fails it", async () => {
+    test("inputs that exist are told in their order", async () => {
       room.temp.write("in/a.md", "first")
       room.temp.write("in/b.md", "second")
       const client = room.replying("x")
-      const input = (path: string) => ({ path, description: path })
-      await room.execute(client, room.task({ inputs: [input("in/a.md"), input("in/b.md")] }))
+      const inputs = ["in/a.md", "in/b.md"].map(path => ({ path, description: path }))
+      await room.execute(client, room.task({ inputs }))
       expect(client.calls[0]?.userMessage).toMatch(/in\/a\.md[\s\S]*first[\s\S]*in\/b\.md[\s\S]*second/)
-      const missing = await room.execute(client, room.task({ inputs: [input("in/gone.md")] }))
-      expect(missing.error?.code).toBe("INPUT_NOT_FOUND")
-      expect(missing.error?.message).toContain("in/gone.md")
-      expect(room.stored().status).toBe("failed")
+    })
+
+    test("an input that is missing fails it, and is named", async () => {
+      const client = room.replying("x")
+      const inputs = [{ path: "in/gone.md", description: "" }]
+      const { error } = await room.execute(client, room.task({ inputs }))
+      expect([error?.code, error?.message]).toEqual([
+        "INPUT_NOT_FOUND",
+        "the input in/gone.md does not exist",
+      ])
+      expect([room.stored().status, client.calls.length]).toEqual(["failed", 0])
+    })
+
+    test("none of its own: it is executed without inputs", async () => {
+      const client = room.replying("x")
+      expect(await room.execute(client, room.task({ inputs: [] }))).toMatchObject({ status: "completed" })
+      expect(client.calls[0]?.userMessage).toContain("No upstream inputs for this task.")
     })
 
     test("an input that is no text, or too large, fails it", async () => {

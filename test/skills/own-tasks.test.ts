@@ -32,7 +32,11 @@ test("a program creates a task and executes it; undo removes both files", async 
     await workspace.createTask(task)
     expect(readFileSync(join(root, "tasks/own.md"), "utf8")).toStartWith("---\nid: own\nstatus: pending\n")
     expect(await codeOf(workspace.createTask(task))).toBe("TASK_INVALID")
-    for (const invalid of [{ id: "../own" }, { to: "a/b" }, { createdAt: "soon" }])
+    for (const invalid of [
+      ...[{ id: "../own" }, { to: "a/b" }, { createdAt: "soon" }, { tags: ["one, two"] }],
+      // Its file names it between backticks, and would be read without it.
+      { inputs: [{ path: "in/a`b.md", description: "" }] },
+    ])
       expect(await codeOf(workspace.createTask({ ...task, id: "other", ...invalid }))).toBe("TASK_INVALID")
     expect([existsSync(join(root, "own.md")), existsSync(join(root, "tasks/other.md"))]).toEqual([
       false,

@@ -1,11 +1,17 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { check } from "../support/checker/checker.ts"
 import { crashedTask } from "../support/crash/task-crashes.ts"
+import { says } from "../support/model-server/replies.ts"
+import { startModelServer } from "../support/model-server/server.ts"
 import { crashedPipeline } from "../support/pipeline/pipeline-crashes.ts"
 import { taskViolations, taskWorkspace } from "../support/task-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
 const runners = 8
 const killsMax = 20
+/** Tasks that a process executes at the same time. */
+const width = 4
 
 /** Tasks of one workspace, executed by many processes of which some are killed: each is completed exactly once. */
 export const taskRunners: Programme = {
@@ -16,9 +22,20 @@ export const taskRunners: Programme = {
     using room = taskWorkspace()
     const ids = Array.from({ length: count }, (_, index) => `t${String(index).padStart(5, "0")}`)
     for (const id of ids) room.task(id)
-    const replies = ids.map(() => ({ stage: "agent", text: "x" }))
-    const args = ["agent", "run", "--pending", "--script", room.script(...replies, ...replies)]
-    let kills = Math.min(killsMax, Math.floor(count / 10))
+    const requests = new Map<string, number>()
+    await using server = await startModelServer({
+      protocol: "ollama",
+      answer: ({ body }) => {
+        const id = /Task ID:\*\* (t\d{5})/.exec(JSON.stringify(body))?.[1] ?? "none"
+        requests.set(id, (requests.get(id) ?? 0) + 1)
+        return says(`output of ${id}`)
+      },
+    })
+    const config = { schema_version: "1", model: { endpoint: server.endpoint, name: "fake" } }
+    room.temp.write("../config/acode/config.yml", JSON.stringify(config))
+    const args = ["agent", "run", "--pending", "--parallel", String(width)]
+    const killed = Math.min(killsMax, Math.floor(count / 10))
+    let kills = killed
     const told: string[] = []
     const runner = async () => {
       for (;;) {
@@ -40,9 +57,15 @@ export const taskRunners: Programme = {
     if (last.exitCode !== 0) told.push(`the last runner ended with ${last.exitCode}: ${last.stderr}`)
     progress(count)
     const open = ids.filter(id => room.stored(id).status !== "completed")
+    const outputOf = (id: string) => readFileSync(join(room.temp.root, `out/${id}.md`), "utf8")
+    const wrong = ids.filter(id => !open.includes(id) && outputOf(id) !== `output of ${id}`)
+    // A request is repeated only where a process died before it had recorded the reply.
+    const repeated = [...requests.values()].reduce((sum, many) => sum + many - 1, 0)
     return [
       ...told,
       ...open.map(id => `${id} is ${room.stored(id).status}`),
+      ...wrong.map(id => `the output of ${id} is ${outputOf(id)}`),
+      ...(repeated > killed * width ? [`${repeated} requests were repeated`] : []),
       ...taskViolations(room.temp),
       ...(await check(room.temp)),
     ]

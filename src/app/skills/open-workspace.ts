@@ -1,7 +1,7 @@
 import { readEnvironment } from "../../config/environment.ts"
 import { ExecutionError } from "../../domain/skill/execution-error.ts"
 import type { SkillContent } from "../../domain/skill/skill-text.ts"
-import { readTask, taskText } from "../../domain/skill/task-text.ts"
+import { writingProblem } from "../../domain/skill/task-text.ts"
 import type { Task } from "../../domain/task.ts"
 import type { SkillWorkspace, TaskClaim } from "../../skills/contract.ts"
 import { readTaskFile } from "../../skills/task-folder.ts"
@@ -53,11 +53,9 @@ class LazyWorkspace implements OpenSkillWorkspace {
   }
 
   async createTask(task: Task): Promise<void> {
-    const reading = readTask(taskText(task))
-    if ("problems" in reading) {
-      const problems = reading.problems.map(({ message }) => message).join("; ")
-      throw new ExecutionError(`the task is not valid: ${problems}`, "TASK_INVALID", task.id)
-    }
+    const problem = writingProblem(task)
+    if (problem !== null)
+      throw new ExecutionError(`the task cannot be written: ${problem}`, "TASK_INVALID", task.id)
     this.session ??= this.begin()
     if (!(await (await this.session).workspace.createTask(task)))
       throw new ExecutionError(`there is a task ${task.id} already`, "TASK_INVALID", task.id)

@@ -32,7 +32,7 @@ import { userName } from "../user-name.ts"
 import { wireGate } from "../wiring/gate.ts"
 import { decodeYaml, skillPlaces } from "../wiring/skills.ts"
 import type { Wiring } from "../wiring/wire.ts"
-import { hasWritten } from "./task-history.ts"
+import { hasWritten, pipelineSessionOf } from "./task-history.ts"
 
 export interface SkillSessionRequest {
   readonly goal: string
@@ -207,6 +207,7 @@ async function wired(
       skill,
       planOf,
       hasWritten: (taskId, path, sha256) => hasWritten(store, taskId, { path, sha256 }),
+      pipelineOf: taskId => pipelineSessionOf(store, taskId, log.sessionId),
       mayOverwrite: request.mayOverwrite,
       begin: () => (hasBegun ? [] : beginning(wiring, { ...request, goal }, policy.policyVersion)),
       hasBegun: () => hasBegun,

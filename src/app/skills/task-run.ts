@@ -1,5 +1,5 @@
 import { toIso } from "../../base/clock.ts"
-import { counted } from "../../base/text.ts"
+import { counted, oneLine } from "../../base/text.ts"
 import type { PipelinePlan } from "../../domain/events/skill-events.ts"
 import type { ExitCode } from "../../domain/exit-codes.ts"
 import type { Mode } from "../../domain/model-choice.ts"
@@ -8,7 +8,7 @@ import {
   type ExecutionErrorCode,
   executionExitCode,
 } from "../../domain/skill/execution-error.ts"
-import { type PipelineFile, pipelinePlan } from "../../domain/skill/pipeline-file.ts"
+import { isSamePipeline, type PipelineFile, pipelinePlan } from "../../domain/skill/pipeline-file.ts"
 import { type SkillState, skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
 import { isRunnable, type Task } from "../../domain/task.ts"
 import { usualMode } from "../../models/mode.ts"
@@ -16,9 +16,9 @@ import type { AgentConfig, ExecutionResult, ModelTier, SkillWorkspace } from "..
 import { AgentExecutor, DEFAULT_MODEL_MAP } from "../../skills/executor.ts"
 import { modelClient } from "../../skills/model-client.ts"
 import { type PipelineEnd, runPipeline } from "../../skills/pipeline.ts"
-import { hasWholeReply, taskFailed } from "../../skills/recorded-claim.ts"
+import { hasWholeReply, notRunnable, taskFailed } from "../../skills/recorded-claim.ts"
 import { director } from "../../skills/review-claim.ts"
-import { readTaskFile, type TaskFolder } from "../../skills/task-folder.ts"
+import { hasTaskFile, readTaskFile, type TaskFolder } from "../../skills/task-folder.ts"
 import type { Store, StoredEvent } from "../../store/contract.ts"
 import { livenessOf } from "../../store/process-identity.ts"
 import type { ModelChoice } from "../wiring/provider.ts"
@@ -79,8 +79,8 @@ export function executeTasks(
 class TaskRun {
   private models: Promise<SkillModels> | null = null
   private readonly results: ExecutionResult[] = []
-  /** The exit codes of pipelines of dead processes. */
-  private readonly pipelineExits: ExitCode[] = []
+  /** Pipelines of dead processes. */
+  private readonly resumed: ResumedPipeline[] = []
 
   constructor(
     private readonly wiring: Wiring,
@@ -99,7 +99,10 @@ class TaskRun {
       if (isPipeline(this.request.tasks)) return await this.executePipeline(this.request.tasks)
       const tasks = await this.chosen(this.request.tasks)
       const sessionId = tasks.length === 0 ? null : await this.execute(tasks)
-      const exits = [...this.pipelineExits, executionExitCode(this.results.map(codeIn))]
+      const exits = [
+        ...this.resumed.map(({ exitCode }) => exitCode),
+        executionExitCode(this.results.map(codeIn)),
+      ]
       return { sessionId, results: this.results, exitCode: exits.find(code => code !== 0) ?? 0 }
     } finally {
       ;(await this.models?.catch(() => null))?.[Symbol.dispose]()
@@ -129,9 +132,9 @@ class TaskRun {
     for (const id of isNamed ? new Set(wanted) : await this.runnableIds()) {
       if (done.has(id)) continue
       try {
-        const { task } = readTaskFile(folder, id)
-        if (isRunnable(task.status)) tasks.push(task)
-        else if (isNamed) throw notRunnable(task)
+        const file = readTaskFile(folder, id)
+        if (isRunnable(file.task.status)) tasks.push(file.task)
+        else if (isNamed) throw notRunnable(file)
       } catch (error) {
         if (!(error instanceof ExecutionError)) throw error
         if (isNamed) this.add(refusedResult(id, error))
@@ -237,8 +240,18 @@ class TaskRun {
 
   private async executePipeline(file: PipelineFile): Promise<TaskRunEnd> {
     const { wiring, surface } = this
+    const folder = await taskFolder(wiring)
+    const nowIso = toIso(wiring.clock.now())
+    const isTaken = (id: string) => hasTaskFile(folder, id)
+    const plan = pipelinePlan(file, this.request.parallel, { nowIso, sixDigits, isTaken })
+    const same = this.resumed.find(resumed => isSamePipeline(resumed.plan, plan))
+    if (same !== undefined) {
+      surface.notice(
+        `that was the pipeline ${oneLine(plan.pipelineId, 130)}: it was resumed, and is not begun again`,
+      )
+      return { sessionId: same.sessionId, results: this.results, exitCode: same.exitCode }
+    }
     const models = await this.lookForModels(false)
-    const plan = pipelinePlan(file, toIso(wiring.clock.now()), this.request.parallel, sixDigits)
     using session = await newSkillSession(wiring, {
       ...{ goal: file.goal, plan, settings: models.settings, takeCalls: models.takeCalls },
       mayOverwrite: false,
@@ -294,7 +307,8 @@ class TaskRun {
     if (state.pipeline !== null) {
       surface.notice(`session ${session.id} was interrupted: resuming its pipeline`)
       await this.lookForModels(true)
-      this.pipelineExits.push((await this.carryPipeline(session, state.pipeline)).exitCode)
+      const { exitCode } = await this.carryPipeline(session, state.pipeline)
+      this.resumed.push({ plan: state.pipeline, sessionId: session.id, exitCode })
       return
     }
     surface.notice(
@@ -315,6 +329,13 @@ function isSeenAlive(owner: Parameters<typeof livenessOf>[0]): boolean {
   return livenessOf(owner) === "alive"
 }
 
+/** A pipeline that a dead process began and this one took to its end. */
+interface ResumedPipeline {
+  readonly plan: PipelinePlan
+  readonly sessionId: string
+  readonly exitCode: ExitCode
+}
+
 /** Settings of one execution that differ from the usual ones. */
 interface Executing {
   readonly workspace?: SkillWorkspace
@@ -329,6 +350,20 @@ function isPipeline(tasks: TaskRunRequest["tasks"]): tasks is PipelineFile {
 
 function sixDigits(): string {
   return crypto.randomUUID().slice(0, 6)
+}
+
+function isStillRunnable(folder: TaskFolder, { id }: Task): boolean {
+  try {
+    return isRunnable(readTaskFile(folder, id).task.status)
+  } catch (error) {
+    if (error instanceof ExecutionError) return false
+    throw error
+  }
+}
+
+function byUrgency(one: Task, other: Task): number {
+  const keyOf = ({ priority, createdAt, id }: Task) => `${priority} ${createdAt} ${id}`
+  return keyOf(one) < keyOf(other) ? -1 : 1
 }
 
 /** Enough of a task for its claim, which reads it anew. */
@@ -346,27 +381,9 @@ function taskOf({ taskId, skill }: TaskStep): Task {
   }
 }
 
-function isStillRunnable(folder: TaskFolder, { id }: Task): boolean {
-  try {
-    return isRunnable(readTaskFile(folder, id).task.status)
-  } catch (error) {
-    if (error instanceof ExecutionError) return false
-    throw error
-  }
-}
-
+/** Returns whether another process was quicker. */
 function isTaken({ error }: ExecutionResult): boolean {
   return error?.code === "TASK_CLAIMED" || error?.code === "TASK_NOT_EXECUTABLE"
-}
-
-function byUrgency(one: Task, other: Task): number {
-  const keyOf = ({ priority, createdAt, id }: Task) => `${priority} ${createdAt} ${id}`
-  return keyOf(one) < keyOf(other) ? -1 : 1
-}
-
-function notRunnable({ id, status }: Task): ExecutionError {
-  const code = status === "in_progress" ? "TASK_CLAIMED" : "TASK_NOT_EXECUTABLE"
-  return new ExecutionError(`its status is ${status}`, code, id)
 }
 
 function refusedResult(taskId: string, error: ExecutionError): ExecutionResult {

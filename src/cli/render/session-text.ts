@@ -71,7 +71,9 @@ function unverifiedLine({ lane }: SessionView): string {
 }
 
 function stepLines(step: StepView, view: SessionView): readonly string[] {
-  const { index, title, id, outcome, code, message, durationMs, evidenceId, stepCount } = step
+  const { index, title, id, outcome, code, message, durationMs, evidenceId } = step
+  // Reviews and revisions are steps that no pipeline counts beforehand.
+  const stepCount = view.lane === "skill" ? Math.max(step.stepCount, view.steps.length) : step.stepCount
   const took = durationMs === null ? "" : ` (${durationText(durationMs)})`
   const calls = view.calls.filter(call => isCallOf(step, call))
   const evidence = calls.find(call => call.id === evidenceId)
@@ -90,9 +92,11 @@ function planText({ planNumber }: StepView, { pipeline }: SessionView): string {
   return planNumber < last ? `PLAN ${planNumber} ` : ""
 }
 
-/** Returns whether a call is the evidence of a step: its last call, which a model's step may have others before. */
+/** Returns whether a step made a call. A task that was revised or reviewed is several steps; their keys differ. */
 function isCallOf(step: StepView, call: CallView): boolean {
-  return call.id === step.evidenceId || (call.stepId === step.id && call.taskId === step.taskId)
+  if (call.id === step.evidenceId) return true
+  if (call.stepId !== step.id || call.taskId !== step.taskId) return false
+  return call.stepKey === null || call.stepKey === step.stepKey
 }
 
 const marks: Readonly<Record<StepView["outcome"], string>> = {

@@ -236,11 +236,9 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     draft.steps.set(key, { ...step, outcome, evidenceId, code, message, endedAt: at, durationMs, waitMs })
   }),
   on(ToolCallRequested, (draft, { callId, tool, canonicalTool, origin }, at) => {
-    const { taskId, stepId } = origin
-    draft.calls.set(
-      callId,
-      requestedCall({ id: callId, tool, canonicalTool, taskId, stepId, requestedAt: at }),
-    )
+    const { taskId, stepId, stepKey } = origin
+    const requested = { id: callId, tool, canonicalTool, taskId, stepId, stepKey, requestedAt: at }
+    draft.calls.set(callId, requestedCall(requested))
     for (const [key, step] of draft.steps)
       if (step.outcome === "open" && step.id === stepId && step.taskId === taskId)
         draft.steps.set(key, { ...step, evidenceId: callId })
@@ -307,6 +305,8 @@ export interface CallView {
   readonly canonicalTool: string | null
   readonly taskId: string | null
   readonly stepId: string | null
+  /** Differs between two executions of one step; null for a call that a model chose. */
+  readonly stepKey: string | null
   /** Null until it was allowed to begin. */
   readonly effectClass: EffectClass | null
   readonly approvalId: string | null
@@ -332,7 +332,10 @@ export interface CallView {
 }
 
 /** The part of a call that is known when it is requested. */
-type CallRequestView = Pick<CallView, "id" | "tool" | "canonicalTool" | "taskId" | "stepId" | "requestedAt">
+type CallRequestView = Pick<
+  CallView,
+  "id" | "tool" | "canonicalTool" | "taskId" | "stepId" | "stepKey" | "requestedAt"
+>
 
 export function requestedCall(request: CallRequestView): CallView {
   return {

@@ -9,44 +9,56 @@ interface ErrorRule {
   /** The status of the task afterwards; null leaves it unchanged. */
   readonly status: Extract<TaskStatus, "failed" | "cancelled" | "completed"> | null
   readonly exitCode: ExitCode
+  /** Advice for a person; ID stands for the id of the task. */
+  readonly advice: string
 }
 
-const fails = (exit: ExitName, isRetryable = false): ErrorRule => ({
+const back = "`acode agent reset ID --reason WHY` sets the task back to pending"
+
+const fails = (exit: ExitName, advice: string, isRetryable = false): ErrorRule => ({
   isRetryable,
   status: "failed",
   exitCode: exitCodes[exit].code,
+  advice: `${advice}; ${back}`,
 })
-const leaves = (exit: ExitName): ErrorRule => ({
+const failsForNow = (exit: ExitName) => fails(exit, "try again later, or with another --model", true)
+const leaves = (exit: ExitName, advice: string): ErrorRule => ({
   isRetryable: false,
   status: null,
   exitCode: exitCodes[exit].code,
+  advice,
 })
+
+const otherReply = "reword the requirements, or name another --model"
 
 /** Every way in which the execution of a task ends other than well: the only place that says what follows from it. */
 export const executionErrors = {
-  SKILL_NOT_FOUND: fails("stepFailed"),
-  CONTEXT_NOT_FOUND: fails("stepFailed"),
-  INPUT_NOT_FOUND: fails("stepFailed"),
-  API_ERROR: fails("unavailable", true),
-  API_RATE_LIMITED: fails("unavailable", true),
-  API_OVERLOADED: fails("unavailable", true),
-  API_TIMEOUT: fails("stepTimeout", true),
-  API_AUTH: fails("unavailable"),
-  API_NOT_FOUND: fails("unavailable"),
-  API_BAD_REQUEST: fails("unavailable"),
-  RESPONSE_EMPTY: fails("stepFailed"),
-  RESPONSE_REFUSED: fails("stepFailed"),
+  SKILL_NOT_FOUND: fails("stepFailed", "`acode skills list` shows the skills that are found"),
+  CONTEXT_NOT_FOUND: fails("stepFailed", "write the file at skills.context"),
+  INPUT_NOT_FOUND: fails("stepFailed", "make the input, or correct its path in the task"),
+  API_ERROR: failsForNow("unavailable"),
+  API_RATE_LIMITED: failsForNow("unavailable"),
+  API_OVERLOADED: failsForNow("unavailable"),
+  API_TIMEOUT: failsForNow("stepTimeout"),
+  API_AUTH: fails("unavailable", "correct the API key of the server"),
+  API_NOT_FOUND: fails("unavailable", "`acode models list` shows the models of the server"),
+  API_BAD_REQUEST: fails("unavailable", "shorten the task and its inputs, or name another --model"),
+  RESPONSE_EMPTY: fails("stepFailed", otherReply),
+  RESPONSE_REFUSED: fails("stepFailed", otherReply),
   /** The output is kept: a warning, and not a failure. */
-  RESPONSE_TRUNCATED: { isRetryable: false, status: "completed", exitCode: exitCodes.done.code },
-  WORKSPACE_WRITE_FAILED: fails("stepFailed"),
-  TASK_NOT_EXECUTABLE: leaves("general"),
-  TASK_CLAIMED: leaves("general"),
-  TASK_NOT_FOUND: leaves("usage"),
-  TASK_INVALID: leaves("general"),
-  PATH_REFUSED: leaves("violation"),
-  ABORTED: { isRetryable: false, status: "cancelled", exitCode: exitCodes.interrupted.code },
-  BUDGET_EXHAUSTED: fails("needsPerson"),
-  UNKNOWN: fails("internal"),
+  RESPONSE_TRUNCATED: {
+    ...{ isRetryable: false, status: "completed", exitCode: exitCodes.done.code },
+    advice: "--max-tokens allows a longer output",
+  },
+  WORKSPACE_WRITE_FAILED: fails("stepFailed", "check the file that is named"),
+  TASK_NOT_EXECUTABLE: leaves("general", `${back} if it failed or was cancelled`),
+  TASK_CLAIMED: leaves("general", "`acode agent list --stale` shows tasks that no process works on"),
+  TASK_NOT_FOUND: leaves("usage", "`acode agent list` shows all tasks"),
+  TASK_INVALID: leaves("general", "correct the file; `acode schema task` describes it"),
+  PATH_REFUSED: leaves("violation", "name another path in the task; its status is as it was"),
+  ABORTED: { isRetryable: false, status: "cancelled", exitCode: exitCodes.interrupted.code, advice: back },
+  BUDGET_EXHAUSTED: fails("needsPerson", "raise limits.max_tokens of the pipeline"),
+  UNKNOWN: fails("internal", "it is a bug of acode, or of a program that uses it"),
 } as const satisfies Record<string, ErrorRule>
 
 export type ExecutionErrorCode = keyof typeof executionErrors
@@ -63,6 +75,11 @@ export const defaultRetryableErrors = [
 export function executionExitCode(errors: readonly (ExecutionErrorCode | null)[]): ExitCode {
   const first = errors.find(error => error !== null && executionErrors[error].exitCode !== 0)
   return first == null ? 0 : executionErrors[first].exitCode
+}
+
+/** Returns what a person can do about an error of a task. */
+export function executionAdvice(code: ExecutionErrorCode, taskId: string): string {
+  return executionErrors[code].advice.replaceAll("ID", taskId)
 }
 
 export function isExecutionErrorCode(text: string): text is ExecutionErrorCode {

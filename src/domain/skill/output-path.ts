@@ -45,6 +45,8 @@ export function pathProblem(path: string): string | null {
   if (/\p{Cc}/u.test(path)) return "contains a control character"
   if (path.startsWith("/") || path.startsWith("~") || /^[A-Za-z]:/.test(path)) return "is not relative"
   if (path.includes("\\")) return "contains a backslash"
+  // A task names its inputs between backticks.
+  if (path.includes("`")) return "contains a backtick"
   if (path.split("/").some(part => part === "..")) return "contains .."
   if (path.split("/").some(part => part === "" || part === ".")) return "is not in its plain form"
   return null

@@ -1,5 +1,5 @@
 import * as z from "zod/mini"
-import type { Json } from "../../base/canonical.ts"
+import { canonicalJson, type Json } from "../../base/canonical.ts"
 import { lazily } from "../../base/lazy.ts"
 import { described } from "../events/definition.ts"
 import type { PipelinePlan } from "../events/skill-events.ts"
@@ -122,13 +122,26 @@ function orderProblems({ steps }: PipelineFile): readonly PipelineProblem[] {
   })
 }
 
-/** Names every task of a pipeline, once for all its runs. */
+export interface PipelineNaming {
+  readonly nowIso: string
+  readonly sixDigits: () => string
+  /** Returns whether a file of another task has the id. */
+  readonly isTaken: (id: string) => boolean
+}
+
+/** Names every task of a pipeline, once for all its runs. No two tasks get one name. */
 export function pipelinePlan(
   file: PipelineFile,
-  nowIso: string,
   parallel: number | null,
-  sixDigits: () => string,
+  { nowIso, sixDigits, isTaken }: PipelineNaming,
 ): PipelinePlan {
+  const named = new Set<string>()
+  const newId = (skill: string): string => {
+    const id = newTaskId(skill, nowIso, sixDigits())
+    if (named.has(id) || isTaken(id)) return newId(skill)
+    named.add(id)
+    return id
+  }
   const { id, goal, requirements, default_priority: priority, inputs, limits } = file
   const steps: PipelinePlan["steps"] = []
   for (const [index, step] of file.steps.entries()) {
@@ -136,7 +149,7 @@ export function pipelinePlan(
     const next = file.steps[index + 1]
     const skills = step.type === "parallel" ? step.skills : [step.skill]
     steps.push({
-      tasks: skills.map(skill => ({ id: newTaskId(skill, nowIso, sixDigits()), skill })),
+      tasks: skills.map(skill => ({ id: newId(skill), skill })),
       requirements: [requirements, step.requirements ?? ""].filter(text => text !== "").join("\n\n"),
       reviewer: next?.type === "review" ? next.reviewer : null,
     })
@@ -153,4 +166,14 @@ export function pipelinePlan(
       tokensMax: limits.max_tokens,
     },
   }
+}
+
+/** Returns whether two plans ask for the same, apart from the names of their tasks and from how many run at once. */
+export function isSamePipeline(one: PipelinePlan, other: PipelinePlan): boolean {
+  return canonicalJson(asked(one)) === canonicalJson(asked(other))
+}
+
+function asked({ steps, limits: { revisionsMax, tokensMax }, ...plan }: PipelinePlan) {
+  const unnamed = steps.map(({ tasks, ...step }) => ({ ...step, skills: tasks.map(({ skill }) => skill) }))
+  return { ...plan, revisionsMax, tokensMax, steps: unnamed }
 }

@@ -1,4 +1,4 @@
-import type { Json } from "../../base/canonical.ts"
+import { canonicalJson, type Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
 import {
   isSkillName,
@@ -270,6 +270,18 @@ export function taskText(task: Task): string {
     `- **Path:** \`${task.output.path}\``,
     "",
   ].join("\n")
+}
+
+/** Returns what is wrong with a task that is to be written: its file has to be read as the same task. */
+export function writingProblem(task: Task): string | null {
+  const reading = readTask(taskText(task))
+  if ("problems" in reading) return reading.problems.map(({ message }) => message).join("; ")
+  const inputs = task.inputs.map(({ path, description }) => ({ path, description: inOneLine(description) }))
+  const meant = { ...task, inputs, goal: inOneLine(task.goal), requirements: task.requirements.trim() }
+  const lost = Object.entries(meant).find(
+    ([key, value]) => canonicalJson(value) !== canonicalJson(new Map(Object.entries(reading.task)).get(key)),
+  )
+  return lost === undefined ? null : `its ${lost[0]} would be read as something else`
 }
 
 function quotedJson(metadata: Task["metadata"]): string {

@@ -8,6 +8,7 @@ const asked = requestedCall({
   canonicalTool: "write_file",
   taskId: "t1",
   stepId: "s1",
+  stepKey: null,
   requestedAt: "2026-01-02T03:04:05.000Z",
 })
 const later = "2026-01-02T03:04:09.000Z"

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import {
   defaultRetryableErrors,
   ExecutionError,
+  executionAdvice,
   executionErrorOf,
   executionErrors,
   isExecutionErrorCode,
@@ -15,6 +16,18 @@ describe("DET-08: what follows from an error", () => {
   test("only what may be gone by itself is asked again", () => {
     const retryable = Object.entries(executionErrors).filter(([, { isRetryable }]) => isRetryable)
     expect(retryable.map(([code]) => code).sort()).toEqual([...defaultRetryableErrors].sort())
+  })
+
+  test("each says what to do, for the task that it is about", () => {
+    for (const code of Object.keys(executionErrors).filter(isExecutionErrorCode)) {
+      const { status } = executionErrors[code]
+      const advice = executionAdvice(code, "copy-1")
+      expect(advice).not.toMatch(/\bID\b/)
+      // Only a person sets a task back that has failed.
+      const isOver = status === "failed" || status === "cancelled"
+      if (isOver) expect(advice).toContain("`acode agent reset copy-1 --reason WHY`")
+      expect([code, advice.length > 20]).toEqual([code, true])
+    }
   })
 
   test("delays double, and a server that asks for more time gets it", () => {
@@ -68,7 +81,20 @@ describe("DET-08: where an output goes", () => {
   })
 
   test("a path that could lead elsewhere is refused", () => {
-    const plain = ["", "/etc/x", "~/x", "C:/x", "a/../../x", "..", "a\\b", "a\0b", "a//b", "./a", "a/"]
+    const plain = [
+      "a`b.md",
+      "",
+      "/etc/x",
+      "~/x",
+      "C:/x",
+      "a/../../x",
+      "..",
+      "a\\b",
+      "a\0b",
+      "a//b",
+      "./a",
+      "a/",
+    ]
     for (const path of [...plain, "x".repeat(2000)]) {
       expect(pathProblem(path)).not.toBeNull()
       expect(pathOf(path, {}, null)).toMatchObject({ isRefused: true })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { ReplyText } from "../../support/agent/agent-workspace.ts"
 import { check } from "../../support/checker/checker.ts"
 import { eventually } from "../../support/eventually.ts"
+import { pipelineRoom } from "../../support/pipeline/pipeline-crashes.ts"
 import { type TaskWorkspace, taskWorkspace } from "../../support/task-workspace.ts"
 
 const says = (text: string) => ({ stage: "agent", text })
@@ -57,6 +58,7 @@ const refused: readonly Row[] = [
       ["an input above the folder", inputs("../../etc/passwd"), "input"],
       ["an absolute input", inputs("/etc/passwd"), "input"],
       ["a protected input", inputs(".env"), ".env"],
+      ["an output in backticks", field("output_path", "out/`x`.md"), "backtick"],
     ] as const
   ).map(([what, text, message]) => ({ what, text, exitCode: 32, says: message, status: null }) as const),
 ]
@@ -218,6 +220,8 @@ describe("agent run with", () => {
         output: expect.stringContaining(row.says),
       })
       expect(output).not.toMatch(/^\s+at .*:\d+:\d+|private words|unexpected error/m)
+      // One message, with what a person can do about it.
+      expect(output.match(/^ {2}→ .+$/gm)?.length ?? 0).toBe(row.exitCode === 0 ? 0 : 1)
       const after = readFileSync(file)
       if (row.status === null) expect(after.equals(before)).toBe(true)
       else
@@ -235,6 +239,22 @@ describe("agent run with", () => {
       else expect(existsSync(join(room.temp.outside, "victim"))).toBe(false)
       expect(await check(room.temp)).toEqual([])
     })
+
+  test("a request that is longer than the window of the model says so before it is sent", async () => {
+    await using made = await pipelineRoom()
+    const { room, server } = made
+    const parameters = { context_window: 4096 }
+    const config = { schema_version: "1", model: { endpoint: server.endpoint, name: "fake", parameters } }
+    room.temp.write("../config/acode/config.yml", JSON.stringify(config))
+    room.task("one", { inputs: [{ path: "long.md", description: "" }] })
+    room.temp.write("long.md", "many words ".repeat(20_000))
+    const run = await room.acode(["agent", "run", "one"])
+    expect([run.exitCode, run.stdout]).toEqual([
+      4,
+      expect.stringContaining("API_BAD_REQUEST: the request is about"),
+    ])
+    expect([server.chats.length, room.stored("one").status]).toEqual([0, "failed"])
+  })
 
   test("a task folder that is missing, a file, or a symlink that leads out", async () => {
     using room = taskWorkspace()

@@ -27,9 +27,14 @@ export interface PipelineRoom extends AsyncDisposable {
 }
 
 /** A workspace with a pipeline, and a server that answers by what it is asked, in whatever order that is. */
-export async function pipelineRoom(answer = answerFor): Promise<PipelineRoom> {
+export async function pipelineRoom(
+  answer: (received: Received, index: number) => string = answerFor,
+): Promise<PipelineRoom> {
   const room = taskWorkspace()
-  const server = await startModelServer({ protocol: "ollama", answer: received => says(answer(received)) })
+  const server = await startModelServer({
+    protocol: "ollama",
+    answer: (received, index) => says(answer(received, index)),
+  })
   const config = { schema_version: "1", model: { endpoint: server.endpoint, name: "fake" } }
   room.temp.write("../config/acode/config.yml", JSON.stringify(config))
   const file = join(room.temp.outside, "launch.json")
@@ -77,14 +82,17 @@ export async function crashedPipeline(
 }
 
 /**
- * Runs the command that a person would type: the pipeline again if nothing of it is recorded, else what finishes it.
+ * Runs the command that a person would type: the one that was killed once more, unless it had finished. A
+ * process that dies again is one that the next `agent run` has started.
  */
 function continuePipeline(
   { room, file }: PipelineRoom,
   failpoint: number | null,
 ): ReturnType<TaskWorkspace["acode"]> {
-  const hasBegun = allRows(room.temp).some(({ type }) => type === "pipeline.planned")
-  const args = hasBegun ? ["agent", "run", "--pending"] : ["agent", "pipeline", file]
+  const recorded = new Set(allRows(room.temp).map(({ type }) => type))
+  const isOver = recorded.has("session.finished")
+  const isRun = isOver || (recorded.has("pipeline.planned") && failpoint !== null)
+  const args = isRun ? ["agent", "run", "--pending"] : ["agent", "pipeline", file]
   return room.acode(args, failpoint === null ? {} : { ACODE_FAILPOINT: String(failpoint) })
 }
 

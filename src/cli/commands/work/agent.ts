@@ -7,6 +7,7 @@ import { dataOf } from "../../../domain/events/definition.ts"
 import { SessionFinished } from "../../../domain/events/session-events.ts"
 import { ReviewFinished } from "../../../domain/events/skill-events.ts"
 import { Failure } from "../../../domain/failure.ts"
+import { type ExecutionError, executionAdvice } from "../../../domain/skill/execution-error.ts"
 import { type Task, taskStatuses } from "../../../domain/task.ts"
 import { type ExecutionResult, modelTiers } from "../../../skills/contract.ts"
 import type { StoredEvent } from "../../../store/contract.ts"
@@ -82,7 +83,8 @@ export const agentRun = defineCommand({
     "A task is a file tasks/ID.md below skills.workspace. Its skill and its requirements are sent to a model, what the\n" +
     "model answers is written to the output_path of the task, and its status says how it ended. Outside of outputs/ and\n" +
     "context/ an output replaces no file that its task did not write. A task that another process executes is left\n" +
-    "alone; tasks of a process that was killed are finished first. Ctrl-C stops the requests and cancels their tasks.\n" +
+    "alone, and so are those of its pipeline; tasks of a process that was killed are finished first. Ctrl-C stops the\n" +
+    "requests and cancels their tasks.\n" +
     "With --json every event is one line, and the last line is the result.",
   arguments: [{ name: "TASK", summary: "the id of a task, or its file", optional: true, variadic: true }],
   flags: {
@@ -124,7 +126,7 @@ export const agentPipeline = defineCommand({
     "The outputs of a step are the inputs of the next one. Where one task of a parallel step fails, the others are\n" +
     "cancelled and the pipeline ends. A review approves an output, asks for a revision, or rejects it; an output that is\n" +
     "not approved in the end stops the pipeline with exit code 22. A pipeline whose process was killed is taken to its\n" +
-    "end by the next `agent run` or `agent pipeline`.",
+    "end by the next `agent run` or `agent pipeline`; the same pipeline is then not begun again.",
   arguments: [{ name: "FILE", summary: "YAML or JSON, as `acode schema pipeline` describes it" }],
   flags: modelFlags,
   examples: [
@@ -199,9 +201,18 @@ function eventLines(event: StoredEvent): readonly string[] {
 function jsonEnd(results: readonly ExecutionResult[]) {
   const all = results.map(({ error, ...result }) => ({
     ...result,
-    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+    ...(error === undefined ? {} : { error: jsonError(error, result.taskId) }),
   }))
   return all.length === 1 ? { data: all[0], results: all } : { results: all }
+}
+
+function jsonError({ code, message }: ExecutionError, taskId: string) {
+  return { code, message, advice: executionAdvice(code, taskId) }
+}
+
+function errorLines({ code, message }: ExecutionError, taskId: string, output: Output): readonly string[] {
+  const advice = output.advice(oneLine(executionAdvice(code, taskId), 400))
+  return [`  ${code}: ${oneLine(message, 600)}`, `  → ${advice}`]
 }
 
 function resultLines(result: ExecutionResult, output: Output): readonly string[] {
@@ -212,7 +223,7 @@ function resultLines(result: ExecutionResult, output: Output): readonly string[]
   const spent = `${durationText(durationMs)}, ${tokensUsed.input} + ${tokensUsed.output} tokens`
   return [
     `${mark} ${oneLine(taskId, 130)}${where} ${output.dim(`(${spent})`)}`,
-    ...(isDone || error === undefined ? [] : [`  ${error.code}: ${oneLine(error.message, 600)}`]),
+    ...(isDone || error === undefined ? [] : errorLines(error, taskId, output)),
     ...warnings.map(warning => `  ⚠ ${oneLine(warning, 300)}`),
   ]
 }
@@ -263,8 +274,9 @@ export const agentShow = defineCommand({
     const shown = await (await service()).showTask(id)
     if (globals.json) output.json(shown)
     for (const line of taskLines(shown.task, shown.path)) output.line(line)
-    for (const { sessionId, startedAt, end, replied } of shown.executions) {
-      const how = end === null ? "open" : end.isSuccess ? "completed" : "failed"
+    for (const { sessionId, startedAt, end, replied, isReview } of shown.executions) {
+      const done = isReview ? "reviewed" : "completed"
+      const how = end === null ? "open" : end.isSuccess ? done : isReview ? "review failed" : "failed"
       const tokens = replied.reduce((sum, { usage: used }) => sum + used.input + used.output, 0)
       output.line(
         `  session ${shortId(sessionId)} ${startedAt}  ${how}, ${counted(replied.length, "reply", "replies")}, ${counted(tokens, "token")}`,
