@@ -192,8 +192,7 @@ async function wired(
   const beganMs = clock.monotonicMs()
   const goal = redactor.redactText(request.goal)
   const desk = denyingDesk(store, log.sessionId, clock, request.notice)
-  const places = skillPlaces(wiring.root.path, wiring.request.environment, values)
-  const skill: RecordedParts["skill"] = (name, taskId) => skillFor(places, name, taskId)
+  const skill = skillReader(wiring, values)
   const planOf: RecordedParts["planOf"] = (name, content) => outputPlan(values, name, content)
   const workspace = new RecordedWorkspace(
     {
@@ -327,6 +326,11 @@ function isStateInside({ places, root }: Wiring): boolean {
     if (error instanceof Failure) return true
     throw error
   }
+}
+
+function skillReader({ root, request }: Wiring, values: Config): RecordedParts["skill"] {
+  const places = skillPlaces(root.path, request.environment, values)
+  return (name, taskId) => skillFor(places, name, taskId)
 }
 
 /** Throws ExecutionError SKILL_NOT_FOUND. */

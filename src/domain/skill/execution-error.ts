@@ -47,7 +47,9 @@ export const executionErrors = {
   RESPONSE_REFUSED: fails("stepFailed", otherReply),
   /** The output is kept: a warning, and not a failure. */
   RESPONSE_TRUNCATED: {
-    ...{ isRetryable: false, status: "completed", exitCode: exitCodes.done.code },
+    isRetryable: false,
+    status: "completed",
+    exitCode: exitCodes.done.code,
     advice: "--max-tokens allows a longer output",
   },
   WORKSPACE_WRITE_FAILED: fails("stepFailed", "check the file that is named"),
