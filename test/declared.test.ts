@@ -50,13 +50,13 @@ describe("what the documentation lists is used by the product", () => {
     expect(unread.map(([name]) => name)).toEqual(Object.keys(unreadSettings))
   })
 
-  test("every flag is read, unless it says that it is always so", () => {
+  test("every flag is read, unless it says that it is always on", () => {
     const flags = uses.flags()
     const declared = new Set(flags.map(({ name }) => name))
     const typed = specs.flatMap(each => Object.keys(each))
     expect(typed.filter(name => !declared.has(name))).toEqual([])
     const always = specs.flatMap(each =>
-      Object.entries(each).flatMap(([name, { summary }]) => (summary.startsWith("always so") ? [name] : [])),
+      Object.entries(each).flatMap(([name, { summary }]) => (summary.startsWith("always on") ? [name] : [])),
     )
     const unread = flags.filter(({ readers }) => readers.size === 0).map(({ name }) => name)
     expect(unread.sort()).toEqual([...new Set(always)].sort())

@@ -84,20 +84,23 @@ export const globalFlags = {
   },
   "allow-broad-workspace": {
     kind: "boolean",
-    summary: "work in a home directory, or one of the system, all the same",
+    summary: "allow a home directory or a system directory as the workspace",
   },
   config: { kind: "text", value: "FILE", summary: "use FILE instead of .agent/config.yml" },
   json: { kind: "boolean", summary: "print JSON on stdout, everything else on stderr" },
-  quiet: { kind: "boolean", short: "q", summary: "no notices" },
-  verbose: { kind: "boolean", short: "v", summary: "say more" },
-  "no-color": { kind: "boolean", summary: "no colour, also when NO_COLOR is set" },
+  quiet: { kind: "boolean", short: "q", summary: "print no notices" },
+  verbose: { kind: "boolean", short: "v", summary: "print more details" },
+  "no-color": { kind: "boolean", summary: "disable colour; the variable NO_COLOR does the same" },
   yes: {
     kind: "optional",
     value: "SCOPES",
-    summary: "answer approvals of these scopes with yes; no other scope includes network",
+    summary: "approve requests of these scopes; only the scope network covers network access",
   },
   "ack-danger": { kind: "boolean", summary: "needed with --yes=all" },
-  "non-interactive": { kind: "boolean", summary: "never ask; also without a terminal and when CI is set" },
+  "non-interactive": {
+    kind: "boolean",
+    summary: "never ask; the default without a terminal and when CI is set",
+  },
 } as const satisfies FlagSpecs
 
 export type GlobalFlags = FlagValues<typeof globalFlags>
@@ -105,13 +108,13 @@ export type GlobalFlags = FlagValues<typeof globalFlags>
 /** The flag of verbs that remove by age. */
 export const trustClockFlag = {
   kind: "boolean",
-  summary: "count from the clock of this machine, also where it ran ahead of what acode saw pass",
+  summary: "trust the clock of this machine, even if it jumped ahead since acode last ran",
 } as const
 
 export const ageFlag = {
   kind: "duration",
   value: "AGE",
-  summary: "such as 30d; without it the configured retention",
+  summary: "such as 30d; the default is the configured retention",
   minMs: 0,
   maxMs: 36_525 * 86_400_000,
 } as const

@@ -7,24 +7,29 @@ export const replyFlags = {
   mode: {
     kind: "choice",
     choices: modes,
-    summary: "where models may be: on this machine, elsewhere too (burst), only at the configured endpoint",
+    summary:
+      "where models may run: on this machine, elsewhere too (burst), or only at the configured endpoint",
   },
   script: { kind: "text", value: "FILE", summary: "take the model's replies from this file" },
   record: { kind: "text", value: "FILE", summary: "write the model's replies to this file" },
-  replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
+  replay: {
+    kind: "text",
+    value: "FILE",
+    summary: "take the model's replies from a recording made by --record",
+  },
 } as const satisfies FlagSpecs
 
 /** The flags of `ask`, which changes nothing: the model, and the limits of reading. */
 export const askFlags = {
-  model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
-  "max-turns": count("how many replies of the model a step may take (10)", 1, 1000),
+  model: { kind: "text", value: "NAME", summary: "the model to use: NAME or PROVIDER/NAME" },
+  "max-turns": count("maximum replies of the model in one step (10)", 1, 1000),
   "max-context-tokens": count(
-    "how long a request to the model may be; older results are left out (no limit)",
+    "maximum tokens of one request to the model; older results are left out (no limit)",
     256,
     10_000_000,
   ),
   "max-tokens": count(
-    "how many tokens all requests and replies of the session may take (no limit)",
+    "maximum tokens of all requests and replies of the session (no limit)",
     1,
     1_000_000_000_000,
   ),
@@ -42,7 +47,7 @@ export const sessionFlags = {
   model: askFlags.model,
   "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` continues" },
   "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
-  "max-cycles": count("how often each way back may be taken, 0 to 10 (3)", 0, 10),
+  "max-cycles": count("maximum retry rounds after a failed check or review, 0 to 10 (3)", 0, 10),
   "max-turns": askFlags["max-turns"],
   "max-context-tokens": askFlags["max-context-tokens"],
   "max-tokens": askFlags["max-tokens"],
@@ -51,11 +56,11 @@ export const sessionFlags = {
   "verifier-timeout": seconds("the verifier", "180"),
   "reviewer-timeout": seconds("the reviewer", "120"),
   "executor-step-timeout": askFlags["executor-step-timeout"],
-  "skip-verify": { kind: "boolean", summary: "check nothing: the result is marked as unverified" },
+  "skip-verify": { kind: "boolean", summary: "run no checks; the result is marked as unverified" },
   "require-review-approval": { kind: "boolean", summary: "let a person accept the review" },
   "context-files": askFlags["context-files"],
   "show-model-progress": askFlags["show-model-progress"],
-  follow: { kind: "boolean", summary: "always so: what happens is shown as it happens" },
+  follow: { kind: "boolean", summary: "always on: events are shown as they happen" },
   wait: askFlags.wait,
   ...replyFlags,
 } as const satisfies FlagSpecs
@@ -82,7 +87,7 @@ function seconds(what: string, usual: string) {
   return {
     kind: "number",
     value: "SECONDS",
-    summary: `how long ${what} may take (${usual})`,
+    summary: `timeout of ${what} (${usual})`,
     min: 0.01,
     max: 7 * 24 * 3600,
     isWhole: false,

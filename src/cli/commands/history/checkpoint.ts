@@ -30,15 +30,16 @@ const idArgument = {
 
 export const checkpointList = defineCommand({
   name: "checkpoint list",
-  summary: "copies of files that can be brought back, newest first",
+  summary: "list copies of files that can be restored, newest first",
   description:
     "Before a call changes files, and before undo, recovery or a restore replaces any, a copy of them is kept.\n" +
-    "Copies are removed after the undo window (checkpoints.undo_days). For want of room only those from before calls\n" +
-    "are; what undo, recovery or a restore replaced stays, and is named when its time is over.",
+    "Copies are removed after the undo window (checkpoints.undo_days). When space runs short, copies made before calls\n" +
+    "are removed earlier; copies of what undo, recovery or a restore replaced never are, and acode names them when the\n" +
+    "window is over.",
   arguments: [],
   flags: { limit: limitFlag("at most N of them (50)") },
   examples: [
-    { line: "acode checkpoint list", note: "what there is to bring back" },
+    { line: "acode checkpoint list", note: "what can be restored" },
     { line: "acode checkpoint list --json", note: "for a script" },
   ],
   run: async ({ flags }, { service, output, globals }) => {
@@ -59,7 +60,7 @@ function row({ id, at, why, sessionId, fileCount, sizeBytes }: CheckpointSummary
 
 export const checkpointShow = defineCommand({
   name: "checkpoint show",
-  summary: "what a checkpoint holds, path by path",
+  summary: "show the paths that a checkpoint holds",
   arguments: [idArgument],
   flags: {},
   examples: [{ line: "acode checkpoint show 3f2a91bc", note: "its paths, and what each was" }],

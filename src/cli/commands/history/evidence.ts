@@ -67,7 +67,7 @@ const marks: Readonly<Record<EvidenceRow["status"], string>> = {
 
 export const evidenceByCode = defineCommand({
   name: "evidence by-code",
-  summary: "calls with a diagnostic of this code, newest first",
+  summary: "list calls with a diagnostic of this code, newest first",
   arguments: [{ name: "CODE", summary: "such as TS2322 or E301" }],
   flags: rangeFlags,
   examples: [{ line: "acode evidence by-code E301", note: "every read of a file that was not there" }],
@@ -92,7 +92,7 @@ function callsWith(evidence: EvidenceHistory, code: string, range: EvidenceRange
 
 export const evidenceByFile = defineCommand({
   name: "evidence by-file",
-  summary: "calls that read or changed a path, newest first",
+  summary: "list calls that read or changed a path, newest first",
   arguments: [{ name: "PATH", summary: "relative to the workspace, or absolute" }],
   flags: rangeFlags,
   examples: [{ line: "acode evidence by-file src/email.ts", note: "who touched it" }],
@@ -105,7 +105,7 @@ export const evidenceByFile = defineCommand({
 
 export const evidenceByTool = defineCommand({
   name: "evidence by-tool",
-  summary: "what a tool did, oldest first",
+  summary: "list the calls of a tool, oldest first",
   arguments: [{ name: "TOOL", summary: "in either spelling: write_file or file_write" }],
   flags: rangeFlags,
   examples: [
@@ -122,8 +122,8 @@ export const evidenceByTool = defineCommand({
 
 export const evidenceFailures = defineCommand({
   name: "evidence failures",
-  summary: "calls that failed, newest first",
-  arguments: [{ name: "TOOL", summary: "of this tool alone, in either spelling", optional: true }],
+  summary: "list calls that failed, newest first",
+  arguments: [{ name: "TOOL", summary: "only this tool, in either spelling", optional: true }],
   flags: rangeFlags,
   examples: [
     { line: "acode evidence failures --since 2h", note: "what went wrong lately" },
@@ -139,8 +139,8 @@ export const evidenceFailures = defineCommand({
 
 export const evidenceFixes = defineCommand({
   name: "evidence fixes",
-  summary: "successful changes of a file after a diagnostic of this code, oldest first",
-  description: "What came after, in time. Nothing is said about whether it helped.",
+  summary: "list successful changes of a file after a diagnostic of this code, oldest first",
+  description: "Lists what followed in time. It does not claim that a change fixed the problem.",
   arguments: [{ name: "CODE", summary: "such as TS2322 or E301" }],
   flags: rangeFlags,
   examples: [{ line: "acode evidence fixes TS2322 --json", note: "for a script" }],
@@ -160,7 +160,7 @@ export const evidenceFixes = defineCommand({
 
 export const evidenceLatest = defineCommand({
   name: "evidence latest",
-  summary: "the last call that concerned a path",
+  summary: "show the last call that read or changed a path",
   arguments: [{ name: "PATH", summary: "relative to the workspace, or absolute" }],
   flags: {},
   examples: [{ line: "acode evidence latest src/email.ts --json", note: "an array of one, or of none" }],
@@ -173,10 +173,10 @@ export const evidenceLatest = defineCommand({
 
 export const evidenceRecurring = defineCommand({
   name: "evidence recurring",
-  summary: "diagnostics that came back, most frequent first",
+  summary: "list diagnostics that occurred again, most frequent first",
   arguments: [],
   flags: {
-    threshold: limitFlag("that came at least N times (2)"),
+    threshold: limitFlag("minimum number of occurrences (2)"),
     ...rangeFlags,
   },
   examples: [{ line: "acode evidence recurring --threshold 3 --since 1w", note: "what keeps coming back" }],
@@ -195,7 +195,7 @@ export const evidenceRecurring = defineCommand({
 
 export const evidenceShow = defineCommand({
   name: "evidence show",
-  summary: "one call: its arguments, its outcome and what it gave back",
+  summary: "show one call: its arguments, outcome and result",
   arguments: [{ name: "ID", id: "evidence", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [

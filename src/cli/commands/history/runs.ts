@@ -12,7 +12,7 @@ import { bytesText, durationText, shortId } from "../../render/format.ts"
 
 export const runsList = defineCommand({
   name: "runs list",
-  summary: "executions recorded in this workspace, newest first",
+  summary: "list the executions recorded in this workspace, newest first",
   arguments: [],
   flags: {
     limit: limitFlag("at most N of them (50)"),
@@ -97,14 +97,14 @@ export const runsPrune = defineCommand({
 
 export const runsShow = defineCommand({
   name: "runs show",
-  summary: "one execution: what ran, how it ended, what it printed",
+  summary: "show one execution: what ran, how it ended, what it printed",
   arguments: [{ name: "ID", id: "execution", summary: "the id, its beginning or its last characters" }],
   flags: {
     "full-output": {
       kind: "boolean",
-      summary: "print all that was kept of stdout, byte for byte when piped",
+      summary: "print all stored stdout, byte for byte when piped",
     },
-    context: { kind: "boolean", summary: "also what it belongs to: run, session, task, commit" },
+    context: { kind: "boolean", summary: "also show its run, session, task and commit" },
   },
   examples: [
     { line: "acode runs show 3f2a91bc", note: "by the id that `runs list` shows" },
@@ -201,7 +201,7 @@ function truncationText(truncated: TruncatedStream | null): string {
 
 export const runsStats = defineCommand({
   name: "runs stats",
-  summary: "how many executions there are, how they ended, what they take on disk",
+  summary: "show how many executions there are, how they ended, and their size on disk",
   arguments: [],
   flags: {},
   examples: [{ line: "acode runs stats --json", note: "for a script" }],

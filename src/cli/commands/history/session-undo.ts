@@ -35,7 +35,10 @@ export const sessionUndo = defineCommand({
       value: "PATH",
       summary: "revert this path too, even if you or another program changed it",
     },
-    commands: { kind: "boolean", summary: "also revert what changed while a command ran, and not since" },
+    commands: {
+      kind: "boolean",
+      summary: "also revert files that changed while a command ran, but not since",
+    },
   },
   examples: [
     { line: "acode session undo 3f2a91bc --preview", note: "see what would change" },

@@ -11,7 +11,7 @@ import { sessionArguments, sessionIdOf } from "../../session-id.ts"
 
 export const sessionList = defineCommand({
   name: "session list",
-  summary: "sessions of this workspace, newest first",
+  summary: "list the sessions of this workspace, newest first",
   arguments: [],
   flags: { limit: limitFlag("at most N of them (50)") },
   examples: [
@@ -45,7 +45,7 @@ function row(session: SessionSummary): string {
 
 export const sessionLogs = defineCommand({
   name: "session logs",
-  summary: "the events of a session, oldest first",
+  summary: "print the events of a session, oldest first",
   description: "With --json one object a line: schema, seq, at, session, type, trace, data.",
   arguments: sessionArguments.arguments,
   flags: {
@@ -53,7 +53,7 @@ export const sessionLogs = defineCommand({
     filter: {
       kind: "text",
       value: "TYPES",
-      summary: "only these, such as 'step.finished|stage_transition'",
+      summary: "only these types, such as 'step.finished|stage_transition'",
     },
     tail: limitFlag("only the last N of them"),
   },
@@ -126,7 +126,7 @@ export const sessionPrune = defineCommand({
 
 export const sessionShow = defineCommand({
   name: "session show",
-  summary: "one session: how it ended, what each step did, who was asked",
+  summary: "show one session: how it ended, what each step did, and the answers to its questions",
   ...sessionArguments,
   examples: [
     { line: "acode session show", note: "the latest one" },
@@ -153,10 +153,11 @@ export const sessionValidate = defineCommand({
   name: "session validate",
   summary: "check that a session kept every rule and its record is unchanged",
   description:
-    "Events without a gap, only moves that exist, limits kept, done only after all four stages, and chain and\n" +
-    "signatures whole. Exits 65 and names every event that breaks a rule.",
+    "Checks that no event is missing, that every transition is allowed, that limits were kept, that a finished session\n" +
+    "passed all four stages, and that chain and signatures are intact. Otherwise exits 65 and names every event that\n" +
+    "breaks a rule.",
   ...sessionArguments,
-  examples: [{ line: "acode session validate 3f2a91bc", note: "exit 0 when it did" }],
+  examples: [{ line: "acode session validate 3f2a91bc", note: "exits 0 if it did" }],
   run: async (input, { service, output, globals }) => {
     const app = await service()
     const id = await sessionIdOf(app, input)

@@ -8,7 +8,7 @@ import { defineCommand } from "../../definition.ts"
 
 export const configGet = defineCommand({
   name: "config get",
-  summary: "one setting",
+  summary: "print one setting",
   arguments: [{ name: "KEY", summary: "a dotted key such as execution.max_concurrent" }],
   flags: {},
   examples: [{ line: "acode config get execution.default_timeout_seconds", note: "prints the value alone" }],
@@ -23,7 +23,7 @@ export const configGet = defineCommand({
 
 export const configMatrix = defineCommand({
   name: "config matrix",
-  summary: "what each mode allows",
+  summary: "show what each mode allows",
   arguments: [],
   flags: {
     mode: { kind: "choice", choices: modes, summary: "only this mode" },
@@ -68,7 +68,7 @@ export const configMatrix = defineCommand({
 
 export const configMode = defineCommand({
   name: "config mode",
-  summary: "the mode of a session here, and what it allows",
+  summary: "show the mode of a session here, and what it allows",
   description: "What `run` uses without --mode. `acode config matrix` compares the modes.",
   arguments: [],
   flags: {},
@@ -95,7 +95,7 @@ export const configMode = defineCommand({
 
 export const configPath = defineCommand({
   name: "config path",
-  summary: "where the configuration files are",
+  summary: "print the paths of the configuration files",
   arguments: [],
   flags: {},
   examples: [{ line: "acode config path --json", note: "for a script" }],
@@ -155,7 +155,7 @@ async function printUntrusted(app: AppService): Promise<void> {
 
 export const configShow = defineCommand({
   name: "config show",
-  summary: "every setting that is in force",
+  summary: "show all settings in force",
   arguments: [],
   flags: {
     origin: { kind: "boolean", summary: "also where each value comes from" },
@@ -189,10 +189,10 @@ export const configShow = defineCommand({
 
 export const configTrust = defineCommand({
   name: "config trust",
-  summary: "let the project file loosen security, as it is now",
+  summary: "let the project file, as it is now, loosen security",
   description:
     "Binds your trust to the file's hash: when the file changes it is untrusted again.\n" +
-    "Read the file first; typing this is the answer, nothing is asked.",
+    "Read the file first. Typing the command is the answer: it does not ask.",
   arguments: [],
   flags: {},
   examples: [{ line: "acode config trust", note: "after reading .agent/config.yml" }],

@@ -12,7 +12,7 @@ import { twoStepInterruption } from "../../terminal/interruption.ts"
 
 export const demo = defineCommand({
   name: "demo",
-  summary: "see the whole pipeline at work on a small sample project",
+  summary: "watch the whole pipeline work on a small sample project",
   description:
     "Copies a small project with tests to a temporary directory and works on it with a scripted model: a plan, edits,\n" +
     "a verification that fails once and is fixed, a review. Needs no model, no network and no terminal.",

@@ -5,7 +5,7 @@ import type { Output } from "../../output.ts"
 
 export const doctor = defineCommand({
   name: "doctor",
-  summary: "check what acode needs here and say what to do",
+  summary: "check what acode needs on this machine, and how to fix what is missing",
   description: "Exits 1 when a check fails; warnings do not count.",
   arguments: [],
   flags: {},

@@ -15,7 +15,7 @@ const modelsFlags = {
 
 export const modelsList = defineCommand({
   name: "models list",
-  summary: "the model server that would be used, and its models",
+  summary: "show the model server that would be used, and its models",
   description: "The one marked with * is what `run` takes without --model.",
   arguments: [],
   flags: modelsFlags,
@@ -48,10 +48,10 @@ export const modelsList = defineCommand({
 
 export const modelsProbe = defineCommand({
   name: "models probe",
-  summary: "try out what a model can do",
+  summary: "test what a model can do",
   description:
-    "Asks the model anew, a few short questions: how it calls tools, how it is to edit files, how large its window is.\n" +
-    "A session asks only when nothing is known about a model yet.",
+    "Sends the model a few short requests: how it calls tools, how it edits files best, how large its window is.\n" +
+    "A session does this only for a model that was not probed yet.",
   arguments: [
     {
       name: "NAME",

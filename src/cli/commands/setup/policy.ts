@@ -59,9 +59,9 @@ const flags = {
 
 export const policyCheck = defineCommand({
   name: "policy check",
-  summary: "say what policy would decide, without doing it",
+  summary: "show what policy would decide, without running anything",
   description:
-    "Exits 0 whatever it decides, unless --exit-code is given. One string is taken as a shell would read it.\n" +
+    "Exits 0 whatever it decides, unless --exit-code is given. One string is read as a shell would read it.\n" +
     'Lines of --stdin are {"command":"…"}, {"argv":["…"]} or {"path":"…","op":"…"}; each is answered by\n' +
     '{"decision":"allow|ask|deny","confined":true|false,"rule":"…","reason":"…"}, where confined means: only\n' +
     "inside a sandbox. A line that cannot be read is answered by an error, and the exit code is then 2.",

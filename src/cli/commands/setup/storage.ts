@@ -11,7 +11,7 @@ import { bytesText, shortId } from "../../render/format.ts"
 
 export const storageShow = defineCommand({
   name: "storage show",
-  summary: "what acode keeps for this workspace, and how much of the disk it takes",
+  summary: "show what acode stores for this workspace, and its size on disk",
   description:
     "Also lists the state of directories that were moved or removed, which stays until you adopt or forget it.",
   arguments: [],
@@ -59,7 +59,7 @@ const meanings: Readonly<Record<StoragePart["id"], string>> = {
 
 export const storageFree = defineCommand({
   name: "storage free",
-  summary: "remove the oldest of what acode keeps, and say what it costs",
+  summary: "remove the oldest stored data, and report what can no longer be undone",
   description:
     "Copies for undo, quarantined files, executions and sessions that have ended go, oldest first, until no more than\n" +
     "--to is left, or what storage.max_total_mb allows. Sessions that have not ended stay. Of the history a signed\n" +

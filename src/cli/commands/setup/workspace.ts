@@ -5,7 +5,7 @@ import { bytesText } from "../../render/format.ts"
 
 export const workspaceList = defineCommand({
   name: "workspace list",
-  summary: "the workspaces acode keeps state of, and whether their directories are still there",
+  summary: "list the workspaces that acode stores data of, and whether their directories still exist",
   description:
     "acode keeps the history of a workspace outside of it. It belongs to one directory: one that was moved, or made\n" +
     "anew at the same path, starts without a history until it adopts the old one. What is set aside was recorded in a\n" +
@@ -34,7 +34,7 @@ function line({ key, bytes, root, standing }: ListedWorkspace): string {
 
 export const workspaceAdopt = defineCommand({
   name: "workspace adopt",
-  summary: "take over the history of a directory that was moved here or stood at this path before",
+  summary: "use the history of a directory that was moved here or was at this path before",
   description:
     "What was recorded here meanwhile is not mixed with it: it is set aside as a history of its own, which can be\n" +
     "adopted in turn or forgotten.",
@@ -60,11 +60,10 @@ export const workspaceAdopt = defineCommand({
 
 export const workspaceForget = defineCommand({
   name: "workspace forget",
-  summary:
-    "permanently remove a history that was set aside or whose directory is gone, with its copies for undo",
+  summary: "permanently remove a history that was set aside or whose directory is gone, with its checkpoints",
   arguments: [{ name: "KEY", summary: "as `acode workspace list` shows it; its beginning or end is enough" }],
   flags: {},
-  examples: [{ line: "acode workspace forget KEY", note: "typing the key is the answer, it does not ask" }],
+  examples: [{ line: "acode workspace forget KEY", note: "typing the key is the answer: it does not ask" }],
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
     const { key, root, bytes } = await (await service()).forgetWorkspace(typed)
     if (globals.json) output.json({ key, root, bytes })

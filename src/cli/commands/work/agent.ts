@@ -27,7 +27,7 @@ const modelFlags = {
   timeout: {
     kind: "number",
     value: "SECONDS",
-    summary: "how long one attempt may take (120)",
+    summary: "timeout of one attempt (120)",
     min: 0.01,
     max: 86_400,
     isWhole: false,
@@ -35,7 +35,7 @@ const modelFlags = {
   "max-retries": {
     kind: "number",
     value: "N",
-    summary: "how often a model that did not answer is asked again (2)",
+    summary: "maximum retries of a failed request (2)",
     min: 0,
     max: 20,
     isWhole: true,
@@ -43,7 +43,7 @@ const modelFlags = {
   "max-tokens": {
     kind: "number",
     value: "N",
-    summary: "how long an output may be, in tokens (4096)",
+    summary: "maximum length of an output in tokens (4096)",
     min: 16,
     max: 10_000_000,
     isWhole: true,
@@ -51,7 +51,7 @@ const modelFlags = {
   parallel: {
     kind: "number",
     value: "N",
-    summary: "how many tasks are answered at the same time (4)",
+    summary: "maximum tasks executed at the same time (4)",
     min: 1,
     max: 32,
     isWhole: true,
@@ -78,11 +78,11 @@ function modelRequest(flags: FlagValues<typeof modelFlags>) {
 
 export const agentRun = defineCommand({
   name: "agent run",
-  summary: "execute tasks: one skill, one request to a model, one output each",
+  summary: "execute tasks: each is one skill, one request to a model and one output",
   description:
-    "A task is a file tasks/ID.md below skills.workspace. Its skill and its requirements are sent to a model, what the\n" +
-    "model answers is written to the output_path of the task, and its status says how it ended. Outside of outputs/ and\n" +
-    "context/ an output replaces no file that its task did not write. A task that another process executes is left\n" +
+    "A task is a file tasks/ID.md below skills.workspace. Its skill and its requirements are sent to a model, the\n" +
+    "reply is written to the output_path of the task, and its status records how it ended. Outside of outputs/ and\n" +
+    "context/ an output never replaces a file that its task did not write. A task that another process executes is left\n" +
     "alone, and so are those of its pipeline; tasks of a process that was killed are finished first. Ctrl-C stops the\n" +
     "requests and cancels their tasks.\n" +
     "With --json every event is one line, and the last line is the result.",
@@ -121,12 +121,12 @@ export const agentRun = defineCommand({
 
 export const agentPipeline = defineCommand({
   name: "agent pipeline",
-  summary: "execute the tasks of a pipeline: one after the other, several at once, reviewed",
+  summary: "execute the tasks of a pipeline, one by one or several at once, with reviews",
   description:
     "The outputs of a step are the inputs of the next one. Where one task of a parallel step fails, the others are\n" +
     "cancelled and the pipeline ends. A review approves an output, asks for a revision, or rejects it; an output that is\n" +
-    "not approved in the end stops the pipeline with exit code 22. A pipeline whose process was killed is taken to its\n" +
-    "end by the next `agent run` or `agent pipeline`; the same pipeline is then not begun again.",
+    "not approved in the end stops the pipeline with exit code 22. If its process is killed, the next\n" +
+    "`agent run` or `agent pipeline` finishes the pipeline; the same pipeline is then not begun again.",
   arguments: [{ name: "FILE", summary: "YAML or JSON, as `acode schema pipeline` describes it" }],
   flags: modelFlags,
   examples: [
@@ -230,12 +230,12 @@ function resultLines(result: ExecutionResult, output: Output): readonly string[]
 
 export const agentList = defineCommand({
   name: "agent list",
-  summary: "the tasks of this workspace",
+  summary: "list the tasks of this workspace",
   arguments: [],
   flags: {
     status: { kind: "choice", choices: taskStatuses, summary: "only those with this status" },
     skill: { kind: "text", value: "NAME", summary: "only those of one skill" },
-    stale: { kind: "boolean", summary: "only those that are in progress and that no process works on" },
+    stale: { kind: "boolean", summary: "only tasks that are in progress while no process works on them" },
     limit: limitFlag("at most N of them (1000)"),
   },
   examples: [
@@ -264,7 +264,7 @@ function listedLine({ id, summary, problem, isStale }: ListedTask): string {
 
 export const agentShow = defineCommand({
   name: "agent show",
-  summary: "one task: what it asks for, and what came of it each time it was executed",
+  summary: "show one task: what it asks for, and the result of each execution",
   arguments: [{ name: "TASK", summary: "the id of a task, or its file" }],
   flags: {},
   examples: [
@@ -305,7 +305,7 @@ function taskLines(task: Task, path: string): readonly string[] {
 
 export const agentReset = defineCommand({
   name: "agent reset",
-  summary: "set a task back to pending that failed, was cancelled, or was left in progress",
+  summary: "set a task that failed, was cancelled, or was left in progress back to pending",
   description: "Refused while a process works on it. The reason is recorded.",
   arguments: [{ name: "TASK", summary: "the id of a task, or its file" }],
   flags: { reason: { kind: "text", value: "TEXT", summary: "why; needed" } },

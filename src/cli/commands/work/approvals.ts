@@ -10,11 +10,11 @@ import { shortId } from "../../render/format.ts"
 
 export const approvalsList = defineCommand({
   name: "approvals list",
-  summary: "what waits for an answer, newest first; --plans for approvals of plans",
+  summary: "list requests that wait for an answer, newest first; --plans lists approved plans",
   arguments: [],
   flags: {
-    plans: { kind: "boolean", summary: "the plans that may be run now because `plan approve` approved them" },
-    all: { kind: "boolean", summary: "also what is answered, expired, revoked or left" },
+    plans: { kind: "boolean", summary: "the plans that `plan approve` approved and that can be run now" },
+    all: { kind: "boolean", summary: "also requests that were answered, expired, revoked or abandoned" },
     limit: limitFlag("at most N of them (50)"),
   },
   examples: [
@@ -59,7 +59,7 @@ function row({ id, requestedAt, state, level, operation }: ApprovalSummary): str
 
 export const approvalsShow = defineCommand({
   name: "approvals show",
-  summary: "one approval: what is asked, with its preview, and how it was answered; or of which plan it is",
+  summary: "show one approval: the request with its preview and answer, or the plan it covers",
   arguments: [{ name: "ID", id: "anyApproval", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [{ line: "acode approvals show 3f2a91bc", note: "by the id that `approvals list` shows" }],
@@ -116,10 +116,11 @@ function answerText({ state, answeredBy, answeredAt, answerReason }: ApprovalSum
 
 export const approve = defineCommand({
   name: "approve",
-  summary: "approve what waits for an answer, from any terminal",
+  summary: "approve a request that waits for an answer, from any terminal",
   description:
-    "Shows what is asked and records the approval: typing it is the answer, it never asks. It covers exactly this, once,\n" +
-    "and for a limited time; what the record hides because it looks secret is refused. The first answer counts.",
+    "Shows the request and records the approval. Typing the command is the answer: it does not ask again. The approval\n" +
+    "covers exactly this request, once, and for a limited time. A request is refused if its record hides a part that\n" +
+    "looks like a secret. The first answer counts.",
   arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [{ line: "acode approve 3f2a91bc", note: "after `acode approvals show 3f2a91bc`" }],
@@ -138,7 +139,7 @@ export const approve = defineCommand({
 
 export const deny = defineCommand({
   name: "deny",
-  summary: "deny what waits for an answer, from any terminal",
+  summary: "deny a request that waits for an answer, from any terminal",
   arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
   flags: { reason: { kind: "text", value: "TEXT", summary: "why; the model is given the text" } },
   examples: [

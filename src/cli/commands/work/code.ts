@@ -10,12 +10,12 @@ import type { Output } from "../../output.ts"
 import { interruption } from "../../terminal/interruption.ts"
 
 const asIsFlag = {
-  "no-update": { kind: "boolean", summary: "answer from the index as it is, without parsing what changed" },
+  "no-update": { kind: "boolean", summary: "use the index as it is, without parsing changed files" },
 } as const
 
 export const index = defineCommand({
   name: "index",
-  summary: "make or update the index of symbols and references",
+  summary: "build or update the index of symbols and references",
   description:
     "Parses the files of the workspace that git does not ignore and that changed since the last time. The index lies\n" +
     "outside the workspace, can be made again at any time, and is updated before each question by itself.",
@@ -71,7 +71,7 @@ async function problems({ service, output, globals }: CliContext): Promise<numbe
 
 export const symbols = defineCommand({
   name: "symbols",
-  summary: "the symbols that a file defines",
+  summary: "list the symbols that a file defines",
   arguments: [{ name: "FILE", summary: "a source file of the workspace" }],
   flags: asIsFlag,
   examples: [
@@ -93,10 +93,10 @@ export const symbols = defineCommand({
 
 export const refs = defineCommand({
   name: "refs",
-  summary: "where a name is defined and used",
+  summary: "list where a name is defined and used",
   description:
-    "Compares names, not what they are bound to: every identifier of this name in the code of the workspace, and none\n" +
-    "in comments and strings.",
+    "Matches by name only: lists every identifier of this name in the code of the workspace, whatever it refers to, and\n" +
+    "nothing in comments and strings.",
   arguments: [{ name: "NAME", summary: "a name, or CONTAINER.NAME" }],
   flags: { from: { kind: "text", value: "FILE", summary: "only in this file" }, ...asIsFlag },
   examples: [
@@ -117,7 +117,7 @@ export const refs = defineCommand({
 
 export const outline = defineCommand({
   name: "outline",
-  summary: "the symbols that matter most, by file",
+  summary: "show the most important symbols, by file",
   description:
     "Symbols that other files use come first, then exported ones, then large ones, until the budget is used.",
   arguments: [
@@ -127,7 +127,7 @@ export const outline = defineCommand({
     budget: {
       kind: "number",
       value: "N",
-      summary: "about how many tokens the outline may take (2000)",
+      summary: "approximate size of the outline in tokens (2000)",
       min: 50,
       max: 1_000_000,
       isWhole: true,

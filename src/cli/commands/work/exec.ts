@@ -25,25 +25,29 @@ import { interruption } from "../../terminal/interruption.ts"
 import { terminalFilter, unchanged } from "../../terminal/terminal-filter.ts"
 
 const flags = {
-  timeout: limit("SECONDS", "stop it after this long; fractions allowed", limitRanges.timeoutMs, 1000),
+  timeout: limit("SECONDS", "timeout of the command; fractions are allowed", limitRanges.timeoutMs, 1000),
   cwd: { kind: "text", value: "DIR", summary: "run it in DIR of the workspace instead of here" },
   env: {
     kind: "list",
     value: "K=V",
     summary: "add a variable; may be repeated; --env-mode merge to change one that is set",
   },
-  "env-mode": { kind: "choice", choices: environmentModes, summary: "what it gets of your environment" },
+  "env-mode": {
+    kind: "choice",
+    choices: environmentModes,
+    summary: "which variables of your environment it gets",
+  },
   shell: { kind: "boolean", summary: "give the one string to /bin/sh" },
   capture: { kind: "choice", choices: captureModes, summary: "which output is kept" },
   "max-output": {
-    ...limit("BYTES", "how much of each stream stands in the result", limitRanges.outputBytesMax, 1),
+    ...limit("BYTES", "maximum bytes of each stream in the result", limitRanges.outputBytesMax, 1),
     isWhole: true,
   },
   sandbox: { kind: "choice", choices: sandboxChoices, summary: "how it is confined" },
   network: {
     kind: "choice",
     choices: networkChoices,
-    summary: "what it reaches: nothing, all that this machine does, or the hosts of --allow-host",
+    summary: "what it can reach: nothing, everything that this machine can, or the hosts of --allow-host",
   },
   "allow-host": {
     kind: "list",
@@ -56,7 +60,7 @@ const flags = {
     value: "PATH",
     summary: "open a path for writing, protected ones too; from here, else from the root; may be repeated",
   },
-  memory: limit("MB", "end it when the whole tree uses more", limitRanges.memoryBytesMax, 1024 * 1024),
+  memory: limit("MB", "memory limit of the whole process tree", limitRanges.memoryBytesMax, 1024 * 1024),
 } as const satisfies FlagSpecs
 
 /** Returns a number flag for a limit. One unit of the flag is `factor` units of the limit. */
@@ -67,18 +71,19 @@ function limit(value: string, summary: string, { min, max }: { min: number; max:
 
 export const exec = defineCommand({
   name: "exec",
-  summary: "run one command: confined, bounded, killed as a tree, recorded",
+  summary: "run one command: confined, limited, recorded, and ended with everything it started",
   description:
-    "Gives the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
+    "Exits with the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
     "126 not executable, 127 not found, 128+N killed by signal N.\n" +
     "It runs in the current directory, or in the root of the workspace when called from outside of it.\n" +
-    "--network host opens all that this machine reaches, services of this machine and the metadata service of a cloud\n" +
-    "included: nothing of it is filtered. --allow-host opens single hosts, at the ports 443 and 80 unless HOST:PORT names\n" +
-    "another: through a proxy of acode that HTTP_PROXY and its like name, in a sandbox only. A program that uses no proxy\n" +
-    "reaches none of them but named ports of this machine (localhost:5432). Each connection is recorded.\n" +
-    "It is your own command, so policy is not asked: a rule that refuses it to models and plans is named, and it runs.\n" +
-    "A network or a host that configuration refuses is refused to it as well.\n" +
-    "It reads what is piped in. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
+    "--network host gives access to everything that this machine can reach, without a filter: also to services of this\n" +
+    "machine and to the metadata service of a cloud. --allow-host gives access to single hosts, at ports 443 and 80\n" +
+    "unless HOST:PORT names another: only in a sandbox, through a proxy of acode that HTTP_PROXY and similar variables\n" +
+    "name. A program that ignores these variables reaches only named ports of this machine (localhost:5432). Each\n" +
+    "connection is recorded.\n" +
+    "Policy does not apply to your own command: a rule that refuses it to models and plans is named, and the command\n" +
+    "runs. A network or a host that the configuration refuses stays refused.\n" +
+    "Piped input is passed on. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
   arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
   flags,
   examples: [

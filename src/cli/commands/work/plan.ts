@@ -25,14 +25,14 @@ export const planApprove = defineCommand({
   name: "plan approve",
   summary: "approve exactly this plan, so that it can be run",
   description:
-    "Shows the plan and its hash and records the approval: typing it is the answer, it never asks.\n" +
+    "Shows the plan and its hash and records the approval. Typing the command is the answer: it does not ask again.\n" +
     "The approval is of the content, not of the file name: any change but spacing and the order of keys ends it.",
   arguments: [planArgument],
   flags: {
     expires: {
       kind: "duration",
       value: "DURATION",
-      summary: "how long it holds: 90s, 30m, 1h (default), 7d; at most a year",
+      summary: "how long it is valid: 90s, 30m, 1h (default), 7d; at most a year",
       minMs: 1,
       maxMs: 366 * 86_400_000,
     },
@@ -88,7 +88,7 @@ export const planHashCommand = defineCommand({
 
 export const planRevoke = defineCommand({
   name: "plan revoke",
-  summary: "end the approval of a plan before its time",
+  summary: "revoke the approval of a plan before it expires",
   description:
     "The plan cannot be run under it any more, and a run that is under way makes no further step. What its steps have\n" +
     "done stays; `session undo` restores it.",
@@ -112,15 +112,15 @@ export const planRun = defineCommand({
   name: "plan run",
   summary: "run an approved plan exactly as written, with evidence for every step",
   description:
-    "Steps run one after the other, each exactly one tool call, and the first failure is the end.\n" +
-    "A run that was interrupted is reported and never taken up again by itself.",
+    "Runs the steps one after the other, each as exactly one tool call, and stops at the first failure.\n" +
+    "A run that was interrupted is reported; it does not continue by itself.",
   arguments: [planArgument],
   flags: {
     approval: {
       kind: "id",
       of: "planApproval",
       value: "ID",
-      summary: "run under this approval and no other",
+      summary: "use this approval and no other",
     },
   },
   examples: [
@@ -220,7 +220,7 @@ function printEnd(result: PlanReport, planned: number, output: Output): void {
 
 export const planShow = defineCommand({
   name: "plan show",
-  summary: "a plan as it would run: steps, tools, arguments, conditions",
+  summary: "show a plan as it would run: steps, tools, arguments, conditions",
   arguments: [planArgument],
   flags: {},
   examples: [
@@ -270,7 +270,7 @@ function stepJson({ task, step, index }: OrderedStep) {
 
 export const planValidate = defineCommand({
   name: "plan validate",
-  summary: "say everything that is wrong with a plan",
+  summary: "check a plan and list every problem",
   description:
     "Exits 0 when the plan is valid and 1 when it is not. Checks its shape, ids, dependencies, conditions, the tool and\n" +
     "arguments of every concrete step, that a plan which only reads changes no file, and that the evidence it cites\n" +

@@ -5,14 +5,21 @@ import { sessionFlags, settingsChange } from "../../run/flags.ts"
 
 const runFlags = {
   ...sessionFlags,
-  "require-all-stages": { kind: "boolean", summary: "always so: no stage can be left out" },
-  "verify-before-commit": { kind: "boolean", summary: "always so: nothing is done that was not verified" },
+  "require-all-stages": { kind: "boolean", summary: "always on: no stage can be left out" },
+  "verify-before-commit": {
+    kind: "boolean",
+    summary: "always on: a session is done only when its changes are verified",
+  },
 } as const satisfies FlagSpecs
 
-export const run = pipelineCommand("run", "work on a goal: plan, do it, check it, review it", {})
+export const run = pipelineCommand(
+  "run",
+  "work on a goal: plan it, carry it out, check and review the result",
+  {},
+)
 
 export const task = pipelineCommand("task", "the same as run", {
-  "multi-stage": { kind: "boolean", summary: "always so" },
+  "multi-stage": { kind: "boolean", summary: "always on" },
 })
 
 function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs) {

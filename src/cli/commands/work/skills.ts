@@ -5,7 +5,7 @@ import { defineCommand } from "../../definition.ts"
 
 export const skillsList = defineCommand({
   name: "skills list",
-  summary: "the skills that are found, and where",
+  summary: "list the skills that were found, and where",
   description:
     "A skill is a folder with a SKILL.md. It is looked for in skills.directories, .agents/skills and .claude/skills of\n" +
     "the workspace, acode/skills in the configuration directory, ~/.agents/skills and ~/.claude/skills; of two with\n" +
@@ -41,7 +41,7 @@ function listedLines(skill: ListedSkill, width: number): readonly string[] {
 
 export const skillsShow = defineCommand({
   name: "skills show",
-  summary: "one skill: what it says about itself, its text and its references",
+  summary: "show one skill: its description, text and references",
   arguments: [{ name: "NAME", summary: "the name of its folder" }],
   flags: {},
   examples: [{ line: "acode skills show NAME --json", note: "with the text of every reference" }],

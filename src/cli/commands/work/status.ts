@@ -4,7 +4,7 @@ import { sessionArguments, sessionIdOf } from "../../session-id.ts"
 
 export const status = defineCommand({
   name: "status",
-  summary: "where a session stands, what it waits for and what to type",
+  summary: "show the state of a session, what it waits for, and the next command",
   ...sessionArguments,
   examples: [
     { line: "acode status", note: "the latest session" },
