@@ -7,6 +7,7 @@ import { manifest } from "../src/domain/events/manifest.ts"
 import { execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
 import { unjudged, unseenExceptions } from "../test/support/declared/declared-exceptions.ts"
 import { readSeen, type SeenKind } from "../test/support/declared/seen.ts"
+import { lackOf } from "./skip-reasons.ts"
 
 /**
  * After a whole run of the tests: fails when something that the documentation lists did not happen in any of them, or
@@ -29,12 +30,6 @@ const listed: readonly string[] = [
 ]
 const declared = new Set(listed.filter(each => !unjudged.has(each)))
 
-/**
- * Programs that may be missing: other tests show the same declarations. Without any other program the list is
- * incomplete.
- */
-const harmless = /^(?:root may|ANTHROPIC_API_KEY is not set|they run as an ordinary user already)/
-
 const lacking = lackOf(readFileSync(reportPath, "utf8"))
 if (lacking === null) judge()
 else print(`not judged whether everything that is declared happened: ${lacking}`)
@@ -46,11 +41,6 @@ function judge(): void {
   for (const each of unseen) print(`declared, and seen in no test: ${each}`)
   for (const each of stale) print(`take it off the exceptions, it is not declared or was seen: ${each}`)
   process.exitCode = unseen.length + stale.length > 0 ? 1 : 0
-}
-
-function lackOf(report: string): string | null {
-  const reasons = [...report.matchAll(/\(skipped: ([^)]*)/g)].map(([, reason = ""]) => reason)
-  return reasons.find(reason => !harmless.test(reason)) ?? null
 }
 
 function numbers(

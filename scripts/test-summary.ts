@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs"
 
 /**
  * Reads the report of `bun test`, prints what was skipped and why, and ends with `N passed, N failed`. The third
- * argument is 1 when a declared code, key or flag did not occur, which counts as one more failure.
+ * argument is the number of checks of the whole run that failed; each counts as one more failure.
  */
-const [reportPath = "", runnerStatus = "1", unseen = "0"] = process.argv.slice(2)
+const [reportPath = "", runnerStatus = "1", lacking = "0"] = process.argv.slice(2)
 const report = readFileSync(reportPath, "utf8")
 
 /** The number of tests listed for each reason. With a name filter every test that does not match counts as skipped. */
@@ -15,7 +15,7 @@ const failedTests = countOf("failures")
 const passed = countOf("tests") - failedTests - skippedCount
 // A file that cannot be loaded, or a runner that died, fails without any test of its own in the report.
 const failedRun = (runnerStatus !== "0" && failedTests === 0) || passed + failedTests === 0 ? 1 : 0
-const failed = failedTests + failedRun + Number(unseen)
+const failed = failedTests + failedRun + Number(lacking)
 
 for (const [reason, names] of skippedTests()) {
   for (const name of names.slice(0, namedMax)) print(`skipped: ${name}`)

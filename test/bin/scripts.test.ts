@@ -11,8 +11,8 @@ function checkoutWithTests(files: Readonly<Record<string, string>>): FakeCheckou
   const checkout = fakeCheckout(testScripts)
   // Stands in for the build, which is not what is tested here.
   checkout.write("scripts/build", '#!/bin/sh\necho built >"$1"\n', 0o755)
-  for (const empty of ["scripts/declared-seen.ts", "test/support/declared/seen-failures.ts"])
-    checkout.write(empty, "")
+  const judges = ["scripts/declared-seen.ts", "scripts/coverage-floors.ts"]
+  for (const empty of [...judges, "test/support/declared/seen-failures.ts"]) checkout.write(empty, "")
   const header = 'import { expect, test } from "bun:test"\n'
   for (const [name, text] of Object.entries(files)) checkout.write(`test/${name}.test.ts`, header + text)
   return checkout
@@ -60,6 +60,20 @@ describe("scripts/test closes with one line", () => {
     ])
     const some = checkout.run(["bash", "scripts/test", "good"])
     expect([some.stdout.includes("unseen"), lastLine(some.stdout)]).toEqual([false, "1 passed, 0 failed"])
+  })
+
+  test("which counts a folder below its floor of executed lines, after a whole run alone", () => {
+    using checkout = checkoutWithTests({ good: 'test("a", () => expect(1).toBe(1))\n' })
+    const judge = "console.log(await Bun.file(process.argv[2]).text())\nprocess.exitCode = 1\n"
+    checkout.write("scripts/coverage-floors.ts", judge)
+    const all = checkout.run(["bash", "scripts/test"])
+    expect(all.stdout).toContain("end_of_record")
+    expect([lastLine(all.stdout), all.exitCode]).toEqual(["1 passed, 1 failed", 1])
+    const some = checkout.run(["bash", "scripts/test", "good"])
+    expect([some.stdout.includes("end_of_record"), lastLine(some.stdout)]).toEqual([
+      false,
+      "1 passed, 0 failed",
+    ])
   })
 
   test("and says what was skipped and why", () => {
