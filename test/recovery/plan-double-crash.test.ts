@@ -27,6 +27,7 @@ function isPatched(tree: FileTree, name: string): boolean {
   return tree.get(`src/${name}.ts`)?.content.includes("2") ?? false
 }
 
+/** A part of the points; `npm run soak -- --only plan-recovery-kills` dies at each of them. */
 describe("kill -9 of the start that recovers", () => {
   test("ends where one recovery would have ended", async () => {
     const halves = [leavings.slice(0, 2), leavings.slice(2)]
@@ -34,7 +35,7 @@ describe("kill -9 of the start that recovers", () => {
     const runs = results.reduce((sum, result) => sum + result.runs, 0)
     process.stdout.write(`  ${runs} crashes of a recovery\n`)
     expect(results.flatMap(({ found }) => found)).toEqual([])
-    expect(runs).toBeGreaterThan(40)
+    expect(runs).toBeGreaterThan(20)
   }, 600_000)
 })
 
@@ -44,7 +45,9 @@ async function crashedTwice(kinds: typeof leavings) {
   const results: { readonly runs: number; readonly found: readonly string[] }[] = []
   for (const kind of kinds) {
     await crashLeaving(saved, kind)
-    const { runs, found } = await doubleCrashViolations(saved)
+    // By turns the odd and the even points.
+    const first = 1 + (leavings.indexOf(kind) % 2)
+    const { runs, found } = await doubleCrashViolations(saved, { first, every: 2 })
     results.push({ runs, found: found.map(problem => `${kind.what}: ${problem}`) })
   }
   return results

@@ -236,11 +236,13 @@ test("acode storage free leaves what undo replaced unless it is told to, and nam
   expect((await acode("session", "undo", id)).exitCode).toBe(0)
   const manifests = () => readdirSync(agent("checkpoints/manifests"))
   const [copy = ""] = manifests().filter(name => name.startsWith("chk_"))
-  const name = `${copy.replace(".json", "")}: a.txt, replaced on ${new Date().toISOString().slice(0, 10)} by the undo of session ${id}`
+  const copyId = copy.replace(".json", "")
+  const { at } = JSON.parse(readFileSync(agent("checkpoints/manifests", copy), "utf8"))
+  const name = `${copyId}: a.txt, replaced on ${at.slice(0, 10)} by the undo of session ${id}`
   const first = await acode("storage", "free", "--to", "0")
   expect(manifests()).toEqual([copy])
   expect(first.stderr).toContain(name)
-  expect((await acode("checkpoint", "restore", copy.replace(".json", ""))).exitCode).toBe(0)
+  expect((await acode("checkpoint", "restore", copyId)).exitCode).toBe(0)
   expect(readFileSync(join(workspace.root, "a.txt"), "utf8")).toBe("an afternoon of work")
   const [advice = ""] = /(?<=`acode )storage free --replaced[^`]*/.exec(first.stderr) ?? []
   const second = await acode(...advice.split(" "))

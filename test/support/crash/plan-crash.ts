@@ -184,19 +184,21 @@ export async function crashAt(saved: SavedWorkspace, point: number): Promise<boo
   return signal === "SIGKILL"
 }
 
-/** Dies at each point of the recovery of what is there; a further start has to end as if the first had lived. */
+const recoveryPointsMax = 100
+
+/** Dies at points of the recovery of what is there; a further start has to end as if the first had lived. */
 export async function doubleCrashViolations(
   saved: SavedWorkspace,
-  pointsMax = 100,
+  { first, every }: Points = allPoints,
 ): Promise<{ readonly runs: number; readonly found: readonly string[] }> {
   const { workspace } = saved
   saved.save("crashed")
   await saved.acode(["session", "list"])
   const expected = { rows: eventsText(workspace), tree: readFileTree(workspace.root) }
   const found: string[] = []
-  for (let runs = 0; runs < pointsMax; runs++) {
+  for (let point = first, runs = 0; point < recoveryPointsMax; point += every, runs++) {
     saved.restore("crashed")
-    const again = await saved.acode(["session", "list"], { ACODE_FAILPOINT: String(runs + 1) })
+    const again = await saved.acode(["session", "list"], { ACODE_FAILPOINT: String(point) })
     if (again.signal !== "SIGKILL") return { runs, found }
     await saved.acode(["session", "list"])
     const problems = [
@@ -207,9 +209,9 @@ export async function doubleCrashViolations(
       ...(await check(workspace)),
       ...reportViolations(workspace),
     ]
-    found.push(...problems.map(problem => `recovery point ${runs + 1}: ${problem}`))
+    found.push(...problems.map(problem => `recovery point ${point}: ${problem}`))
   }
-  throw new Error(`the recovery still crashes at point ${pointsMax}`)
+  throw new Error(`the recovery still crashes at point ${recoveryPointsMax}`)
 }
 
 /** Returns the events of all sessions without times and inodes, which differ in each copy of a workspace. */
