@@ -226,16 +226,19 @@ export class AgentExecutor {
       throw new ExecutionError("stopped before the model was asked", "ABORTED", claim.task.id)
     const controller = new AbortController()
     let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      controller.abort()
-    }, timeoutMs)
+    const timer = setTimeout(
+      () => {
+        isLate = true
+        controller.abort()
+      },
+      Math.min(timeoutMs, longestTimerMs),
+    )
     const abort = () => controller.abort()
     signal?.addEventListener("abort", abort)
     const beganMs = this.timing.monotonicMs()
     const request = { ...claim.asked(asked, attempt), signal: controller.signal }
     try {
-      const reply = await settled(this.client.complete(request), controller.signal, claim.task.id)
+      const reply = await settled(asking(this.client, request), controller.signal, claim.task.id)
       const isTimeout = isLate && !isAborted(signal) && reply instanceof ExecutionError
       const told = isTimeout ? timedOut(claim.task.id, timeoutMs, reply) : reply
       // An abort is not a reply: a process that resumes the task asks again.
@@ -247,6 +250,14 @@ export class AgentExecutor {
       signal?.removeEventListener("abort", abort)
     }
   }
+}
+
+/** A timer for longer fires at once. No attempt takes as long as this. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** Asks a client; one that throws before it returns a promise is treated like one whose promise is rejected. */
+async function asking(client: ClaudeClient, request: ClaudeRequest): Promise<ClaudeResponse> {
+  return client.complete(request)
 }
 
 interface Attempt {

@@ -178,6 +178,26 @@ describe("with a client of a program's own", () => {
     expect((await room.execute(client, room.task())).error?.code).toBe("API_RATE_LIMITED")
   })
 
+  test("one that throws before it returns a promise is asked again like any other", async () => {
+    let asked = 0
+    const client: ClaudeClient = {
+      complete: () => {
+        asked += 1
+        throw new ExecutionError("busy", "API_OVERLOADED", "")
+      },
+    }
+    const { error } = await room.execute(client, room.task())
+    expect([error?.code, asked, room.waits]).toEqual(["API_OVERLOADED", 3, [1000, 2000]])
+  })
+
+  test.each([Number.POSITIVE_INFINITY, 2 ** 40])("a timeout of %d ms is none", async timeoutMs => {
+    const reply = { content: "late", inputTokens: 1, outputTokens: 1, stopReason: "end_turn" as const }
+    // A timer that overflows fires in a millisecond.
+    const client: ClaudeClient = { complete: () => Bun.sleep(20).then(() => reply) }
+    const agentConfig = { timeoutMs, maxRetries: 0 }
+    expect(await room.execute(client, room.task(), { agentConfig })).toMatchObject({ status: "completed" })
+  })
+
   test("one that never settles is timed out, and whatever one throws is told and not asked again", async () => {
     const deaf: ClaudeClient = { complete: () => new Promise(() => undefined) }
     const never = await room.execute(deaf, room.task(), { agentConfig: { timeoutMs: 5, maxRetries: 0 } })

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { runAcode, startAcode } from "../support/acode.ts"
 import { check } from "../support/checker/checker.ts"
 import { crashedTask } from "../support/crash/task-crashes.ts"
 import { says } from "../support/model-server/replies.ts"
@@ -34,12 +35,14 @@ export const taskRunners: Programme = {
     const config = { schema_version: "1", model: { endpoint: server.endpoint, name: "fake" } }
     room.temp.write("../config/acode/config.yml", JSON.stringify(config))
     const args = ["agent", "run", "--pending", "--parallel", String(width)]
+    const env = { ...room.temp.environment, HOME: room.temp.outside }
+    const options = { cwd: room.temp.root, env, timeoutMs: 3_600_000 }
     const killed = Math.min(killsMax, Math.floor(count / 10))
     let kills = killed
     const told: string[] = []
     const runner = async () => {
       for (;;) {
-        await using running = room.start(args)
+        await using running = startAcode(args, options)
         const isKilled = kills > 0
         if (isKilled) {
           kills -= 1
@@ -53,7 +56,7 @@ export const taskRunners: Programme = {
       }
     }
     await Promise.all(Array.from({ length: runners }, runner))
-    const last = await room.acode(args)
+    const last = await runAcode(args, options)
     if (last.exitCode !== 0) told.push(`the last runner ended with ${last.exitCode}: ${last.stderr}`)
     progress(count)
     const open = ids.filter(id => room.stored(id).status !== "completed")

@@ -12,7 +12,7 @@ import { Failure } from "../../domain/failure.ts"
 import { ExecutionError, executionExitCode } from "../../domain/skill/execution-error.ts"
 import type { OutputPlan } from "../../domain/skill/output-path.ts"
 import { type SkillState, skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
-import type { SkillContent } from "../../domain/skill/skill-text.ts"
+import { isSquadName, type SkillContent } from "../../domain/skill/skill-text.ts"
 import { openCalls, settleInterrupted } from "../../gate/recovery.ts"
 import { driveSharingSession, type SharingSession } from "../../gate/session-log.ts"
 import type { CollectedCalls } from "../../models/external-call-log.ts"
@@ -352,8 +352,9 @@ export function skillFor(
 /** The configuration says of which squad a skill is, else the skill does. */
 function outputPlan({ skills }: Config, skill: string, content: SkillContent | null): OutputPlan {
   const configured = skills.squads.find(({ skills: names }) => names.includes(skill))
+  const own = content?.metadata["squad"] ?? ""
   return {
-    squad: configured?.name ?? content?.metadata["squad"] ?? null,
+    squad: configured?.name ?? (isSquadName(own) ? own : null),
     foundation: skills.foundation,
     context: skills.context,
   }

@@ -55,20 +55,29 @@ export function readSkillMeta(fields: Json, folder: string): SkillMetaReading {
   if (description === "") problems.push("description is missing")
   else if (description.length > descriptionMax)
     warnings.push(`description has more than ${descriptionMax} characters`)
+  const metadata = textsIn(map["metadata"])
+  const { squad } = metadata
+  if (squad !== undefined && !isSquadName(squad))
+    warnings.push("metadata.squad is not a name that can be a folder, and is ignored")
   const meta: SkillMeta = {
     name,
     description,
     license: textOf(map["license"]),
     compatibility: textOf(map["compatibility"]),
-    metadata: Object.fromEntries(
-      Object.entries(mapOf(map["metadata"])).flatMap(([key, value]) => {
-        const text = textOf(value)
-        return text === null ? [] : [[key, text]]
-      }),
-    ),
+    metadata,
     allowedTools: textOf(map["allowed-tools"]) ?? listText(map["allowed-tools"]),
   }
   return { meta, problems, warnings }
+}
+
+/** Returns whether a text can name a squad, which is also a folder of outputs. */
+export function isSquadName(text: string): boolean {
+  return /^[A-Za-z0-9][\w-]{0,63}$/.test(text)
+}
+
+function textsIn(value: Json | undefined): Readonly<Record<string, string>> {
+  const texts = Object.entries(mapOf(value)).map(([key, each]) => [key, textOf(each)] as const)
+  return Object.fromEntries(texts.flatMap(([key, text]) => (text === null ? [] : [[key, text]])))
 }
 
 function mapOf(value: Json | undefined): Readonly<Record<string, Json>> {

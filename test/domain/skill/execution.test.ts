@@ -135,5 +135,7 @@ describe("DET-06: the front matter of a skill", () => {
     const odd = readSkillMeta({ name: "Other Name", description: "d".repeat(1025) }, "folder")
     expect(odd.problems).toEqual([])
     expect(odd.warnings).toHaveLength(3)
+    const squad = readSkillMeta({ name: "x", description: "d", metadata: { squad: "../up" } }, "x")
+    expect(squad.warnings).toEqual(["metadata.squad is not a name that can be a folder, and is ignored"])
   })
 })

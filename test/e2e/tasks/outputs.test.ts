@@ -62,6 +62,27 @@ describe("a task that came with a repository", () => {
 })
 
 describe("an output", () => {
+  test.each(["../../up", "", ".git", "a/b"])(
+    "of a skill whose squad can be no folder (%j) goes where the task says",
+    async squad => {
+      using room = taskWorkspace()
+      const metadata = `metadata:\n  squad: ${JSON.stringify(squad)}\n`
+      room.temp.write(
+        ".agents/skills/plain/SKILL.md",
+        `---\nname: plain\ndescription: Does plain.\n${metadata}---\nYou do plain.\n`,
+      )
+      room.task("one")
+      const script = room.script({ stage: "agent", text: "words" }, { stage: "agent", text: "words" })
+      const run = await room.acode(["agent", "run", "one", "--script", script])
+      expect([run.exitCode, run.stdout]).toEqual([0, expect.stringContaining("→ out/one.md")])
+      const step = "id: p\ngoal: g\nsteps:\n  - { type: sequential, skill: plain }\n"
+      const pipeline = await room.acode([
+        ...["agent", "pipeline", room.temp.write("p.yml", step), "--script", script],
+      ])
+      expect([pipeline.exitCode, pipeline.stdout]).toEqual([0, expect.stringContaining("→ outputs/plain/")])
+    },
+  )
+
   test("is replaced by its own task, unless somebody edited it or another task wrote it", async () => {
     using room = taskWorkspace()
     room.task("one", out("page.md"))
