@@ -67,7 +67,7 @@ export interface ReceivedMessage {
  * yet.
  */
 export function receiveMessage(socket: number): ReceivedMessage | "closed" | null {
-  const bytes = new Uint8Array(64)
+  const bytes = new Uint8Array(256)
   const control = new Int32Array(controlBytes / 4)
   const vector = new BigUint64Array([BigInt(ptr(bytes)), BigInt(bytes.length)])
   const message = new BigUint64Array(7)

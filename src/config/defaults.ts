@@ -138,7 +138,10 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "execution.artifact_max_mb": trustedOnly,
   "execution.output_ceiling_mb": smaller,
   "execution.use_shell": { kind: "ranks", ranks: [[true], [false]] },
-  "execution.sandbox": { kind: "ranks", ranks: [["none"], ["auto"], ["bwrap", "container"]] },
+  "execution.sandbox": {
+    kind: "ranks",
+    ranks: [["none"], ["auto"], ["native", "perl", "bwrap", "container"]],
+  },
   "execution.network": { kind: "ranks", ranks: [["host"], ["none"]] },
   "execution.unix_sockets": { kind: "ranks", ranks: [["allow"], ["deny"]] },
   "execution.readable_paths": { kind: "fewerEntries" },

@@ -41,7 +41,7 @@ export interface Layers {
  * program exists on the host and not inside) and must leave nothing behind when it does.
  */
 export interface Sandbox {
-  readonly kind: "bwrap" | "none"
+  readonly kind: "native" | "perl" | "bwrap" | "none"
   prepare(confinement: Confinement): Promise<Launch>
 }
 
@@ -114,8 +114,8 @@ export interface CleanUpReport {
 
 /** The confinement that this machine supports, found by trying it. */
 export interface SandboxProbe {
-  readonly kind: "bwrap" | "none"
-  /** Why it is not stronger, and what to do about it; null when bwrap works. */
+  readonly kind: Sandbox["kind"]
+  /** Why it is not stronger, and what to do about it; null when it works. */
   readonly reason: string | null
   readonly hint: string | null
   readonly features: Readonly<Record<string, boolean>>

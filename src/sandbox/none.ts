@@ -6,7 +6,7 @@ import type { ResourceLimits } from "../domain/command.ts"
 import type { Confinement, Launch, ProcessTree, Sandbox } from "./contract.ts"
 import { refuseLayers } from "./layers.ts"
 import { type ControlGroup, type ControlGroups, findControlGroups } from "./process/cgroup.ts"
-import { applyLimits, type LimitsInForce, limitFileSize } from "./process/limits.ts"
+import { applyLimits, createGroup, type LimitsInForce, limitFileSize } from "./process/limits.ts"
 import { descendantsOf, hasVariable } from "./process/proc-tree.ts"
 import { trySignal } from "./process/process-handle.ts"
 import { adoptedChildren, aliveFrom, endAll, executionTag, reapAdopted } from "./process/survivors.ts"
@@ -74,7 +74,7 @@ function launchPlain(
 const gate = 'read _ <&3; exec 3<&-; exec "$@"'
 
 function limitThenRelease(child: Spawned, limits: ResourceLimits, groups: ControlGroups): LimitsInForce {
-  const inForce = applyLimits(child.pid, limits, groups, 0)
+  const inForce = applyLimits(child.pid, limits, createGroup(limits, groups, 0), false)
   if (limits.fileBytesMax !== null) limitFileSize(child.pid, limits.fileBytesMax)
   try {
     writeSync(child.extra[0] ?? -1, "\n")

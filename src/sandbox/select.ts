@@ -1,15 +1,12 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import type { SandboxChoice } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
-import { createBwrapSandbox } from "./bwrap/bwrap.ts"
 import type { Sandbox, SandboxProbe } from "./contract.ts"
+import { type Candidate, findCandidates, type ProbeCache, probeCacheIn } from "./mechanisms.ts"
 import { createPlainSandbox } from "./none.ts"
-import { findBwrap, probeSandbox } from "./probe.ts"
-import type { BwrapSettings } from "./settings.ts"
+import type { ConfinedSettings } from "./settings.ts"
 
-export interface SandboxSettings
-  extends Omit<BwrapSettings, "program" | "disableUserNamespaces" | "limitsScratch" | "onSetupFailed"> {
+export interface SandboxSettings extends Omit<ConfinedSettings, "onSetupFailed"> {
   readonly workspaceRoot: string
 }
 
@@ -20,46 +17,84 @@ export interface SelectedSandbox {
 }
 
 /**
- * The sandbox for a choice. `auto` takes bubblewrap where it works and nothing where it does not, and says so; a
- * choice by name is never replaced by another.
+ * The sandbox for a choice. `auto` takes the first that works and none where none does, and says so; a choice by name
+ * is never replaced by another.
  */
 export async function createSandbox(
   choice: SandboxChoice,
   settings: SandboxSettings,
+  find = findCandidates,
 ): Promise<SelectedSandbox> {
   if (choice === "none") return { sandbox: createPlainSandbox(), notice: null }
   if (choice === "container") throw noContainer()
-  const program = findBwrap(settings.workspaceRoot)
-  const cache = probeCacheIn(join(settings.workDirectory, "probe.json"))
-  let probe = program === null ? null : cache.read(program)
-  if (probe === null) {
-    probe = await probeSandbox(program)
-    if (program !== null) cache.write(program, probe)
+  const failed: SandboxProbe[] = []
+  for (const candidate of candidatesFor(choice, settings.workspaceRoot, find)) {
+    const cache = probeCacheIn(join(settings.workDirectory, `probe-${candidate.kind}.json`))
+    const probe = await rememberedProbe(candidate, cache)
+    if (probe.kind !== "none")
+      return {
+        sandbox: candidate.create({ ...settings, onSetupFailed: cache.forget }, probe),
+        notice: null,
+      }
+    failed.push(probe)
   }
-  if (probe.kind === "bwrap" && program !== null) {
-    const disableUserNamespaces = probe.features["disableUserNamespaces"] === true
-    const sandbox = createBwrapSandbox({
-      ...settings,
-      program,
-      disableUserNamespaces,
-      limitsScratch: probe.features["limitsScratch"] === true,
-      onSetupFailed: cache.forget,
-    })
-    return { sandbox, notice: null }
+  const best = bestOf(failed)
+  if (choice !== "auto") throw unavailable(best)
+  return { sandbox: createPlainSandbox(), notice: noticeOf(best) }
+}
+
+/** Tries the candidates of a choice and returns what was found out about the first that works, else about the best. */
+export async function probeChoice(
+  choice: SandboxChoice,
+  workspaceRoot: string,
+  find = findCandidates,
+): Promise<SandboxProbe> {
+  const failed: SandboxProbe[] = []
+  for (const candidate of candidatesFor(choice, workspaceRoot, find)) {
+    const probe = await candidate.probe()
+    if (probe.kind !== "none") return probe
+    failed.push(probe)
   }
-  if (choice === "bwrap") throw unavailable(probe)
-  return { sandbox: createPlainSandbox(), notice: noticeOf(probe) }
+  return bestOf(failed)
+}
+
+function candidatesFor(
+  choice: SandboxChoice,
+  workspaceRoot: string,
+  find: typeof findCandidates,
+): readonly Candidate[] {
+  return find(workspaceRoot).filter(({ kind }) => choice === "auto" || choice === kind)
+}
+
+async function rememberedProbe(candidate: Candidate, cache: ProbeCache): Promise<SandboxProbe> {
+  const known = cache.read(candidate.identity)
+  if (known !== null) return known
+  const probe = await candidate.probe()
+  cache.write(candidate.identity, probe)
+  return probe
+}
+
+/** The first reason is the one that a person should read. */
+function bestOf(failed: readonly SandboxProbe[]): SandboxProbe {
+  return (
+    failed[0] ?? {
+      kind: "none",
+      reason: "there is no sandbox of that name here",
+      hint: "run `acode doctor` to see which sandboxes work",
+      features: {},
+    }
+  )
 }
 
 function noticeOf(probe: SandboxProbe): string {
-  return `no sandbox: ${probe.reason ?? "bubblewrap does not work here"}. To get one: ${probe.hint ?? "run `acode doctor`"}.`
+  return `no sandbox: ${probe.reason ?? "none works here"}. To get one: ${probe.hint ?? "run `acode doctor`"}.`
 }
 
 function unavailable(probe: SandboxProbe): Failure {
   return new Failure({
     kind: "confinement",
     code: "ACODE-EXE-010",
-    message: probe.reason ?? "bubblewrap does not work here",
+    message: probe.reason ?? "the sandbox does not work here",
     hint: `${probe.hint ?? "run `acode doctor`"}; --sandbox none runs without confinement`,
   })
 }
@@ -69,64 +104,6 @@ function noContainer(): Failure {
     kind: "confinement",
     code: "ACODE-EXE-010",
     message: "the container sandbox is not available yet",
-    hint: "use --sandbox bwrap, or --sandbox auto",
+    hint: "use --sandbox native, or --sandbox auto",
   })
-}
-
-/**
- * Remembers that the confinement worked, so that a command does not pay for a trial. It holds for this boot, this
- * user and this very program, and only a success is kept: a machine that cannot confine is asked again each time, and
- * a launch that fails in spite of it forgets it. The boot id is what makes it worthless to ship in a repository.
- */
-interface ProbeCache {
-  read(program: string): SandboxProbe | null
-  write(program: string, probe: SandboxProbe): void
-  forget(): void
-}
-
-export function probeCacheIn(path: string): ProbeCache {
-  return {
-    read: program => {
-      const text = readText(path)
-      if (text === null) return null
-      try {
-        const entry = JSON.parse(text) as Partial<CacheEntry>
-        return entry.key === keyOf(program) && entry.probe?.kind === "bwrap" ? entry.probe : null
-      } catch {
-        // Truncated or written by another user: the probe runs again.
-        return null
-      }
-    },
-    write: (program, probe) => {
-      if (probe.kind !== "bwrap") return
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      writeFileSync(path, JSON.stringify({ key: keyOf(program), probe } satisfies CacheEntry), {
-        mode: 0o600,
-      })
-    },
-    forget: () => rmSync(path, { force: true }),
-  }
-}
-
-interface CacheEntry {
-  readonly key: string
-  readonly probe: SandboxProbe
-}
-
-function keyOf(program: string): string {
-  const found = statSync(program)
-  const boot = readText("/proc/sys/kernel/random/boot_id")?.trim() ?? ""
-  return [trialVersion, boot, process.geteuid?.(), program, found.ino, found.size, found.mtimeMs].join(":")
-}
-
-/** Another acode may have tried less. */
-const trialVersion = 2
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8")
-  } catch {
-    // Not there yet.
-    return null
-  }
 }

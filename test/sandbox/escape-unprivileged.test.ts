@@ -45,10 +45,10 @@ async function testAsNobody(
 
 const suites = [
   "escape",
-  "bwrap/bwrap",
-  "bwrap-kill",
-  "bwrap-limits",
-  "bwrap-quarantine",
+  "confined",
+  "kill",
+  "limits",
+  "quarantine",
   "door",
   "none",
   "tree/scan",

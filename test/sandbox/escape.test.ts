@@ -6,7 +6,7 @@ import type { Confinement } from "../../src/sandbox/contract.ts"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { callProbes, fileProbes, type Probe, processProbes, socketProbes } from "./escape-probes.ts"
-import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
+import { confinementOf, inEverySandbox, openRoom, type Ran, type Room, run } from "./room.ts"
 
 const missingNative =
   process.arch === "x64" ? missingProgram("/usr/bin/python3") : "native probes are for x64"
@@ -74,55 +74,49 @@ function suite(
   missing: string | null,
   changes: Partial<Confinement> = {},
 ): void {
-  describeWhere(missing)(title, () => {
-    let room: Room
-    let host: Host
-    beforeAll(() => {
-      room = furnished()
-      host = openHost(room)
-    })
-    afterAll(() => {
-      host.close()
-      room.remove()
-    })
-    for (const probe of probes) {
-      test(`cannot ${probe.name}`, async () => {
-        const ran = await attempt(room, host, probe, true, changes)
-        expect(ran.tree.startFailure?.() ?? null).toBeNull()
-        expect(ran.stdout).not.toContain("ESCAPED")
-        expect(`${ran.stdout}${ran.stderr}`).not.toMatch(secrets)
-        expect(readFileSync(join(room.root, ".env"), "utf8")).toBe("environment-secret")
-        expect(readFileSync(join(room.root, ".git/config"), "utf8")).toBe("[core]")
-        expect(existsSync(join(room.root, "deep/er/.env"))).toBe(true)
-        for (const name of [".git/hooks", ".vscode", ".claude", ".agent/planted", "../planted"])
-          expect(existsSync(join(room.root, name))).toBe(false)
+  inEverySandbox(
+    title,
+    () => {
+      let room: Room
+      let host: Host
+      beforeAll(() => {
+        room = furnished()
+        host = openHost(room)
       })
-    }
-  })
+      afterAll(() => {
+        host.close()
+        room.remove()
+      })
+      for (const probe of probes) {
+        test(`cannot ${probe.name}`, async () => {
+          const ran = await attempt(room, host, probe, true, changes)
+          expect(ran.tree.startFailure?.() ?? null).toBeNull()
+          expect(ran.stdout).not.toContain("ESCAPED")
+          expect(`${ran.stdout}${ran.stderr}`).not.toMatch(secrets)
+          expect(readFileSync(join(room.root, ".env"), "utf8")).toBe("environment-secret")
+          expect(readFileSync(join(room.root, ".git/config"), "utf8")).toBe("[core]")
+          expect(existsSync(join(room.root, "deep/er/.env"))).toBe(true)
+          for (const name of [".git/hooks", ".vscode", ".claude", ".agent/planted", "../planted"])
+            expect(existsSync(join(room.root, name))).toBe(false)
+        })
+      }
+    },
+    missing,
+  )
 }
 
-suite("a confined command that goes for files", fileProbes, missingSandbox)
-suite("a confined command that goes for processes and mounts", processProbes, missingSandbox)
-suite("a confined command that calls the kernel", callProbes, missingSandbox ?? missingNative)
-suite("a confined command that goes for sockets", socketProbes, missingSandbox ?? missingNative)
+suite("a confined command that goes for files", fileProbes, null)
+suite("a confined command that goes for processes and mounts", processProbes, null)
+suite("a confined command that calls the kernel", callProbes, missingNative)
+suite("a confined command that goes for sockets", socketProbes, missingNative)
 
 /** What stands open for it is one address to connect to; nothing else of its confinement is different. */
 const withHosts: Partial<Confinement> = {
   network: "hosts",
   connections: connectionRulesFor(["example.com", "localhost:2345"], null),
 }
-suite(
-  "with a list of hosts a command that goes for processes and mounts",
-  processProbes,
-  missingSandbox,
-  withHosts,
-)
-suite(
-  "with a list of hosts a command that goes for sockets",
-  socketProbes,
-  missingSandbox ?? missingNative,
-  withHosts,
-)
+suite("with a list of hosts a command that goes for processes and mounts", processProbes, null, withHosts)
+suite("with a list of hosts a command that goes for sockets", socketProbes, missingNative, withHosts)
 
 describeWhere(missingSandbox)("without confinement", () => {
   test("the probes get what they want, so that their failure inside means something", async () => {

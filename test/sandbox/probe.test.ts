@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { findBwrap, hintFor, probeSandbox } from "../../src/sandbox/probe.ts"
-import { probeCacheIn } from "../../src/sandbox/select.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
-import { openRoom, type Room } from "./room.ts"
+import { findBwrap, probeBwrap } from "../../src/sandbox/bwrap/probe.ts"
+import { hintFor } from "../../src/sandbox/machine-hint.ts"
+import { identityOf, probeCacheIn } from "../../src/sandbox/mechanisms.ts"
+import { testWhere } from "../support/requirement.ts"
+import { openRoom, type Room, sandboxKinds } from "./room.ts"
+
+const missingBwrap = sandboxKinds.find(({ kind }) => kind === "bwrap")?.missing ?? null
 
 let room: Room
 beforeEach(() => {
@@ -39,13 +42,13 @@ describe("finding bubblewrap", () => {
 
 describe("trying the confinement", () => {
   test("says what to install when there is nothing to try", async () => {
-    const probe = await probeSandbox(null)
+    const probe = await probeBwrap(null)
     expect(probe).toMatchObject({ kind: "none", reason: "bubblewrap is not installed" })
     expect(probe.hint).toContain("apt-get install bubblewrap")
   })
 
   test("believes what the program does, not that it is there", async () => {
-    const probe = await probeSandbox(
+    const probe = await probeBwrap(
       impostor("bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1"),
     )
     expect(probe.kind).toBe("none")
@@ -55,31 +58,31 @@ describe("trying the confinement", () => {
 
   test("does without the option an old program does not know, because the filter stays", async () => {
     const old = impostor("bwrap", 'case "$*" in *--disable-userns*) echo "Unknown option" >&2; exit 1;; esac')
-    expect(await probeSandbox(old)).toMatchObject({
+    expect(await probeBwrap(old)).toMatchObject({
       kind: "bwrap",
       reason: null,
       hint: null,
       features: { seccomp: true, disableUserNamespaces: false, limitsScratch: true },
     })
     const older = impostor("bwrap", 'case "$*" in *--disable-userns*|*--size*) exit 1;; esac')
-    expect((await probeSandbox(older)).features).toMatchObject({ seccomp: true, limitsScratch: false })
+    expect((await probeBwrap(older)).features).toMatchObject({ seccomp: true, limitsScratch: false })
   })
 
   test("does not do without the filter", async () => {
     const unfiltered = impostor("bwrap", 'case "$*" in *--seccomp*) echo "no seccomp" >&2; exit 1;; esac')
-    expect(await probeSandbox(unfiltered)).toMatchObject({
+    expect(await probeBwrap(unfiltered)).toMatchObject({
       kind: "none",
       reason: "the kernel does not take system call filters",
     })
   })
 
   test("survives a program that dies or says nothing", async () => {
-    expect((await probeSandbox(impostor("bwrap", "kill -9 $$"))).reason).toContain("SIGKILL")
-    expect((await probeSandbox(impostor("bwrap", "exit 9"))).reason).toContain("it ended with 9")
+    expect((await probeBwrap(impostor("bwrap", "kill -9 $$"))).reason).toContain("SIGKILL")
+    expect((await probeBwrap(impostor("bwrap", "exit 9"))).reason).toContain("it ended with 9")
   })
 
-  testWhere(missingSandbox)("succeeds here with everything", async () => {
-    const probe = await probeSandbox(findBwrap(room.root))
+  testWhere(missingBwrap)("succeeds here with everything", async () => {
+    const probe = await probeBwrap(findBwrap(room.root))
     expect(probe).toMatchObject({ kind: "bwrap", reason: null, hint: null })
     expect(probe.features["seccomp"]).toBe(true)
   })
@@ -105,7 +108,7 @@ describe("the hint after a failure", () => {
       "/proc is masked",
     )
     expect(hint("Creating new namespace failed", settings)).toContain("container")
-    expect(hint("something new", settings)).toContain("by hand")
+    expect(hint("something new", settings)).toContain("acode doctor")
   })
 })
 
@@ -115,40 +118,40 @@ describe("the memory of a successful trial", () => {
 
   test("spares the next command a trial", () => {
     const program = impostor("bwrap", "")
-    probeCacheIn(cachePath()).write(program, working)
-    expect(probeCacheIn(cachePath()).read(program)).toEqual(working)
+    probeCacheIn(cachePath()).write(identityOf(program), working)
+    expect(probeCacheIn(cachePath()).read(identityOf(program))).toEqual(working)
   })
 
   test("does not hold for another program, nor for the same one after an update", () => {
     const program = impostor("bwrap", "")
     const cache = probeCacheIn(cachePath())
-    cache.write(program, working)
-    expect(cache.read(impostor("other", ""))).toBeNull()
+    cache.write(identityOf(program), working)
+    expect(cache.read(identityOf(impostor("other", "")))).toBeNull()
     impostor("bwrap", "echo updated")
-    expect(cache.read(program)).toBeNull()
+    expect(cache.read(identityOf(program))).toBeNull()
   })
 
   test("keeps no failure, and forgets when told to", () => {
     const program = impostor("bwrap", "")
     const cache = probeCacheIn(cachePath())
-    cache.write(program, { ...working, kind: "none", reason: "x", hint: "y" })
+    cache.write(identityOf(program), { ...working, kind: "none", reason: "x", hint: "y" })
     expect(existsSync(cachePath())).toBe(false)
-    cache.write(program, working)
+    cache.write(identityOf(program), working)
     cache.forget()
     cache.forget()
-    expect(cache.read(program)).toBeNull()
+    expect(cache.read(identityOf(program))).toBeNull()
   })
 
   test("is worthless when it was written for another boot or is damaged", () => {
     const program = impostor("bwrap", "")
     const cache = probeCacheIn(cachePath())
-    cache.write(program, working)
+    cache.write(identityOf(program), working)
     const entry = JSON.parse(readFileSync(cachePath(), "utf8"))
     writeFileSync(cachePath(), JSON.stringify({ ...entry, key: entry.key.replace(/^[^:]+/, "other-boot") }))
-    expect(cache.read(program)).toBeNull()
+    expect(cache.read(identityOf(program))).toBeNull()
     for (const damaged of ["", "{", "null", "[]"]) {
       writeFileSync(cachePath(), damaged)
-      expect(cache.read(program)).toBeNull()
+      expect(cache.read(identityOf(program))).toBeNull()
     }
   })
 })

@@ -1,10 +1,10 @@
+import { beforeAll } from "bun:test"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { systemClock } from "../../src/base/clock.ts"
 import { type Exit, spawn } from "../../src/base/spawn.ts"
 import { unlimited } from "../../src/domain/command.ts"
-import { createBwrapSandbox } from "../../src/sandbox/bwrap/bwrap.ts"
 import type {
   CleanUpReport,
   Confinement,
@@ -13,20 +13,49 @@ import type {
   ProtectionLevel,
   Sandbox,
 } from "../../src/sandbox/contract.ts"
-import type { BwrapSettings } from "../../src/sandbox/settings.ts"
+import { findCandidates } from "../../src/sandbox/mechanisms.ts"
+import type { ConfinedSettings } from "../../src/sandbox/settings.ts"
+import { describeWhere } from "../support/requirement.ts"
 
 /** A workspace, a home and a sandbox of their own, in a temporary directory. */
 export interface Room {
   readonly base: string
   readonly root: string
   readonly home: string
-  readonly settings: BwrapSettings
+  readonly settings: ConfinedSettings
   readonly sandbox: Sandbox
   write(path: string, content?: string): void
   remove(): void
 }
 
-export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
+/** Every way to confine a command, with the reason why it does not work here. */
+export const sandboxKinds = await Promise.all(
+  findCandidates("/nonexistent").map(async candidate => {
+    const probe = await candidate.probe()
+    return { kind: candidate.kind, candidate, probe, missing: probe.kind === "none" ? probe.reason : null }
+  }),
+)
+
+type RoomKind = (typeof sandboxKinds)[number]["kind"]
+
+const current: { kind: RoomKind } = { kind: "bwrap" }
+
+/** Describes what holds whichever way a command is confined: each room that is opened inside has that sandbox. */
+export function inEverySandbox(
+  title: string,
+  body: (kind: RoomKind) => void,
+  needs: string | null = null,
+): void {
+  for (const { kind, missing } of sandboxKinds)
+    describeWhere(missing ?? needs)(`${title} (${kind})`, () => {
+      beforeAll(() => {
+        current.kind = kind
+      })
+      body(kind)
+    })
+}
+
+export function openRoom(changes: Partial<ConfinedSettings> = {}, kind: RoomKind = current.kind): Room {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "acode-sandbox-")))
   const root = join(base, "workspace")
   const home = join(base, "home")
@@ -35,11 +64,8 @@ export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
   writeFileSync(join(home, ".ssh", "id_rsa"), "home-secret")
   writeFileSync(join(home, ".data", "keys", "log.key"), "signing-secret")
   writeFileSync(join(root, ".agent", "workspace.db"), "database-secret")
-  const settings: BwrapSettings = {
+  const settings: ConfinedSettings = {
     clock: systemClock,
-    program: "/usr/bin/bwrap",
-    disableUserNamespaces: true,
-    limitsScratch: true,
     unixSockets: "deny",
     home,
     hostEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin" },
@@ -59,13 +85,19 @@ export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
     root,
     home,
     settings,
-    sandbox: createBwrapSandbox(settings),
+    sandbox: sandboxOf(kind, settings),
     write: (path, content = "") => {
       mkdirSync(dirname(join(root, path)), { recursive: true })
       writeFileSync(join(root, path), content)
     },
     remove: () => rmSync(base, { recursive: true, force: true }),
   }
+}
+
+function sandboxOf(kind: RoomKind, settings: ConfinedSettings): Sandbox {
+  const found = sandboxKinds.find(each => each.kind === kind)
+  if (found === undefined) throw new Error(`no sandbox ${kind}`)
+  return found.candidate.create(settings, found.probe)
 }
 
 /** A small stand-in for policy's table: enough names of each kind. */

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { createSandbox } from "../../src/sandbox/select.ts"
+import { type Candidate, findCandidates } from "../../src/sandbox/mechanisms.ts"
+import { createSandbox, probeChoice } from "../../src/sandbox/select.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
-import { openRoom, type Room } from "./room.ts"
+import { openRoom, type Room, sandboxKinds } from "./room.ts"
 
 let room: Room
 beforeEach(() => {
@@ -12,7 +13,8 @@ beforeEach(() => {
 afterEach(() => room.remove())
 
 const settings = () => ({ ...room.settings, workspaceRoot: room.root })
-const cachePath = () => join(room.settings.workDirectory, "probe.json")
+const usual = sandboxKinds.find(({ missing }) => missing === null)?.kind ?? "bwrap"
+const cachePath = () => join(room.settings.workDirectory, `probe-${usual}.json`)
 
 describe("the sandbox for a choice", () => {
   test("is none for people who ask for none, without a word", async () => {
@@ -26,16 +28,21 @@ describe("the sandbox for a choice", () => {
       report: {
         code: "ACODE-EXE-010",
         kind: "confinement",
-        hint: expect.stringContaining("--sandbox bwrap"),
+        hint: expect.stringContaining("--sandbox native"),
       },
     })
   })
 
-  testWhere(missingSandbox)("is bubblewrap where it works, by name and for auto", async () => {
-    for (const choice of ["auto", "bwrap"] as const) {
-      const { sandbox, notice } = await createSandbox(choice, settings())
-      expect([sandbox.kind, notice]).toEqual(["bwrap", null])
-    }
+  for (const { kind, missing } of sandboxKinds) {
+    testWhere(missing)(`is ${kind} where it works, by name`, async () => {
+      const { sandbox, notice } = await createSandbox(kind, settings())
+      expect([sandbox.kind, notice]).toEqual([kind, null])
+    })
+  }
+
+  testWhere(missingSandbox)("is the first that works for auto", async () => {
+    const { sandbox, notice } = await createSandbox("auto", settings())
+    expect([sandbox.kind, notice]).toEqual([usual, null])
   })
 
   testWhere(missingSandbox)("is found once for each boot", async () => {
@@ -47,17 +54,27 @@ describe("the sandbox for a choice", () => {
     expect(readFileSync(cachePath(), "utf8")).toContain("remembered")
   })
 
-  // Only where a workspace hides every system directory can bubblewrap be missing on a machine that has it.
   test("falls back for auto with one line that says why and what to do", async () => {
-    const { sandbox, notice } = await createSandbox("auto", { ...settings(), workspaceRoot: "/" })
+    const { sandbox, notice } = await createSandbox("auto", settings(), broken)
     expect(sandbox.kind).toBe("none")
     expect(notice).toMatch(/^no sandbox: .+ To get one: .+\.$/)
     expect(notice).not.toContain("\n")
+    expect(await probeChoice("auto", room.root, broken)).toMatchObject({
+      kind: "none",
+      reason: "out of order",
+    })
   })
 
   test("never falls back for a choice by name", async () => {
-    await expect(createSandbox("bwrap", { ...settings(), workspaceRoot: "/" })).rejects.toMatchObject({
-      report: { code: "ACODE-EXE-010", kind: "confinement" },
-    })
+    for (const choice of ["native", "perl", "bwrap"] as const)
+      await expect(createSandbox(choice, settings(), broken)).rejects.toMatchObject({
+        report: { code: "ACODE-EXE-010", kind: "confinement" },
+      })
   })
 })
+
+/** The candidates of a machine on which none of them works. */
+function broken(workspaceRoot: string): readonly Candidate[] {
+  const nothing = { kind: "none", reason: "out of order", hint: "repair it", features: {} } as const
+  return findCandidates(workspaceRoot).map(candidate => ({ ...candidate, probe: async () => nothing }))
+}

@@ -1,5 +1,5 @@
 import { describe, test } from "bun:test"
-import { findBwrap, probeSandbox } from "../../src/sandbox/probe.ts"
+import { probeChoice } from "../../src/sandbox/select.ts"
 
 /**
  * Returns `test`, or a skipped test that says why: `const gitTest = testWhere(missingProgram("git"))`. The reason is in
@@ -29,7 +29,7 @@ export function missingProgram(name: string): string | null {
 export const missingSandbox: string | null = await sandboxProblem()
 
 async function sandboxProblem(): Promise<string | null> {
-  const { kind, reason } = await probeSandbox(findBwrap("/nonexistent"))
+  const { kind, reason } = await probeChoice("auto", "/nonexistent")
   return kind === "none" ? `no sandbox: ${reason}` : null
 }
 

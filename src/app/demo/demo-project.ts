@@ -6,10 +6,11 @@ import type { AppEnvironment } from "../../config/environment.ts"
 import { toPipelineLimits } from "../../config/settings.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type PipelineSettings, plainSettings } from "../../domain/pipeline-settings.ts"
+import { probeChoice } from "../../sandbox/select.ts"
 import { openService } from "../local-service.ts"
 import { readYes } from "../policy-yes.ts"
 import type { AppService } from "../service.ts"
-import { hasSandbox, probeHere } from "../wiring/sandbox.ts"
+import { probeHere } from "../wiring/sandbox.ts"
 import { sampleGoal, sampleScript } from "./sample-script.ts"
 
 /** A copy of the sample project, and the service of the product on it. */
@@ -43,8 +44,7 @@ export async function openDemo(
     for (const [path, text] of Object.entries(sampleProject)) write(join(root, path), text)
     write(join(directory, "config", "acode", "config.yml"), configFor(environment))
     write(scriptFile, `${JSON.stringify(sampleScript(testCommand), null, 2)}\n`)
-    const probe = await probeHere(root)
-    const isConfined = probe.kind !== "none"
+    const isConfined = (await probeChoice("auto", root)).kind !== "none"
     const service = openService({
       environment: { ...environment, ...ownPlaces(environment, directory, isKept) },
       workspace: root,
@@ -54,6 +54,7 @@ export async function openDemo(
       notice,
     })
     const { values } = await service.config()
+    const probe = await probeHere(values, root)
     return {
       root,
       goal: sampleGoal,
@@ -61,7 +62,7 @@ export async function openDemo(
       testCommand,
       service,
       settings: { ...plainSettings, yes: "plan", limits: toPipelineLimits(values) },
-      sandbox: { isThere: await hasSandbox(values, root), hint: probe.hint },
+      sandbox: { isThere: probe.kind !== "none", hint: probe.hint },
       [Symbol.asyncDispose]: async () => {
         await service.close()
         if (!isKept) rmSync(directory, { recursive: true, force: true })

@@ -67,11 +67,13 @@ async function configuration(wiring: Wiring): Promise<DoctorFinding> {
 }
 
 async function sandbox(wiring: Wiring): Promise<DoctorFinding> {
-  const probe = await probeHere(wiring.root.path)
+  const { values } = await wiring.config()
+  const probe = await probeHere(values, wiring.root.path)
   const missing = Object.entries(probe.features).flatMap(([name, isPresent]) => (isPresent ? [] : [name]))
   if (probe.kind === "none") return warning("sandbox", `none: ${probe.reason ?? "not available"}`, probe.hint)
-  if (missing.length === 0) return ok("sandbox", "bubblewrap, with everything it can do")
-  return ok("sandbox", `bubblewrap, without ${missing.join(", ")}`)
+  const name = { bwrap: "bubblewrap", native: "native", perl: "perl" }[probe.kind]
+  if (missing.length === 0) return ok("sandbox", `${name}, with everything it can do`)
+  return ok("sandbox", `${name}, without ${missing.join(", ")}`)
 }
 
 /** Runs a command through all steps but the recording: a check must not write history. */

@@ -43,7 +43,7 @@ export async function wireGate(
   const redactor = await wiring.redactor([])
   const recorder = createSessionRecorder(log, store.executions, processIdentity())
   const settings = toExecutionSettings(values)
-  const hasSandbox = await wiring.hasSandbox()
+  const confinedBy = await wiring.sandboxKind()
   const { sandbox } = values.execution
   return createGate({
     log,
@@ -53,9 +53,9 @@ export async function wireGate(
       redactor,
       runner: await wiring.runnerWith(recorder, "agent"),
       splitCommand: commandWords,
-      hasSandbox,
+      hasSandbox: confinedBy !== "none",
       // By name: if the sandbox disappears later, commands fail instead of running unconfined.
-      sandbox: hasSandbox && sandbox === "auto" ? "bwrap" : sandbox,
+      sandbox: confinedBy !== "none" && sandbox === "auto" ? confinedBy : sandbox,
       grantedHosts: [],
       hostRefusal: policy.hostRefusal,
       skills: await skillReader(wiring),

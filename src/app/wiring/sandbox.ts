@@ -11,9 +11,13 @@ import { connectionRules } from "../../policy/connection-rules.ts"
 import { homeCredentials } from "../../policy/home-credentials.ts"
 import { classify, isAsked, topLevelNames } from "../../policy/protected-paths.ts"
 import type { SandboxProbe } from "../../sandbox/contract.ts"
-import { findBwrap, probeSandbox } from "../../sandbox/probe.ts"
 import type { ConnectionRules, ResolveHost } from "../../sandbox/proxy/contract.ts"
-import { createSandbox, type SandboxSettings, type SelectedSandbox } from "../../sandbox/select.ts"
+import {
+  createSandbox,
+  probeChoice,
+  type SandboxSettings,
+  type SelectedSandbox,
+} from "../../sandbox/select.ts"
 import { submodulePaths } from "../../workspace/tree/git-rules.ts"
 import type { StatePlaces } from "../state/state-directory.ts"
 
@@ -44,13 +48,15 @@ export function wireSandbox(wiring: SandboxWiring): (choice: SandboxChoice) => P
   }
 }
 
-export function probeHere(workspaceRoot: string): Promise<SandboxProbe> {
-  return probeSandbox(findBwrap(workspaceRoot))
+/** Returns what confines commands by default; where nothing does, acode asks about commands instead. */
+export async function probeHere({ execution }: Config, workspaceRoot: string): Promise<SandboxProbe> {
+  return await probeChoice(execution.sandbox, workspaceRoot)
 }
 
-/** Returns whether commands are confined by default; where they are not, acode asks about commands instead. */
-export async function hasSandbox({ execution }: Config, workspaceRoot: string): Promise<boolean> {
-  return execution.sandbox !== "none" && (await probeHere(workspaceRoot)).kind !== "none"
+/** Returns the choice that confines whatever is configured, and that refuses commands where nothing can. */
+export async function confiningChoice(workspaceRoot: string): Promise<SandboxChoice> {
+  const { kind } = await probeChoice("auto", workspaceRoot)
+  return kind === "none" ? "native" : kind
 }
 
 /** Resolves a host name with the resolver of the system. */

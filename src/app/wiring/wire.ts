@@ -17,6 +17,7 @@ import type { UsualServer } from "../../provider/protocol.ts"
 import type { Redactor } from "../../redaction/contract.ts"
 import { createRedactor } from "../../redaction/redactor.ts"
 import { environmentRules, secretValuesOf } from "../../redaction/secret-names.ts"
+import type { Sandbox, SandboxProbe } from "../../sandbox/contract.ts"
 import type { ResolveHost } from "../../sandbox/proxy/contract.ts"
 import type { Store } from "../../store/contract.ts"
 import { canWrite } from "../../store/database/database.ts"
@@ -39,7 +40,7 @@ import {
 } from "../state/state-directory.ts"
 import { formerHistory, recordWorkspace } from "../state/workspace-record.ts"
 import type { WiredPolicy } from "./policy.ts"
-import { connectionRulesFor, hasSandbox, type SandboxWiring, wireSandbox } from "./sandbox.ts"
+import { connectionRulesFor, probeHere, type SandboxWiring, wireSandbox } from "./sandbox.ts"
 
 export interface WireRequest {
   readonly environment: AppEnvironment
@@ -84,7 +85,7 @@ export class Wiring implements Disposable {
   private plainRedactor: Redactor | null = null
   private shared: Promise<CommandRunner> | null = null
   private files: Promise<OpenWorkspace> | null = null
-  private probed: Promise<boolean> | null = null
+  private probed: Promise<SandboxProbe> | null = null
   private readonly disposables = new DisposableStack()
 
   constructor(readonly request: WireRequest) {
@@ -240,10 +241,15 @@ export class Wiring implements Disposable {
     })
   }
 
-  /** Returns whether commands are confined by default. Probed once. */
-  hasSandbox(): Promise<boolean> {
-    this.probed ??= this.config().then(({ values }) => hasSandbox(values, this.root.path))
-    return this.probed
+  /** Returns what confines commands by default. Probed once. */
+  sandboxKind(): Promise<Sandbox["kind"]> {
+    this.probed ??= this.config().then(({ values }) => probeHere(values, this.root.path))
+    return this.probed.then(({ kind }) => kind)
+  }
+
+  /** Returns whether commands are confined by default. */
+  async hasSandbox(): Promise<boolean> {
+    return (await this.sandboxKind()) !== "none"
   }
 
   /** Opens the user's files and the copies from which they can be restored. */

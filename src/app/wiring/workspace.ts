@@ -3,6 +3,7 @@ import { isAbsolute, join, relative } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import type { Clock } from "../../base/clock.ts"
 import type { Faults } from "../../base/faults.ts"
+import { lazily } from "../../base/lazy.ts"
 import { quotedPath, shownPath } from "../../base/path-names.ts"
 import type { AppEnvironment } from "../../config/environment.ts"
 import type { Config } from "../../config/schema.ts"
@@ -18,6 +19,7 @@ import { repositoryAround } from "../../sandbox/tree/git-repository.ts"
 import type { PathGuard, RunProgram } from "../../workspace/contract.ts"
 import { type OpenWorkspace, openWorkspace } from "../../workspace/workspace.ts"
 import type { StatePlaces } from "../state/state-directory.ts"
+import { confiningChoice } from "./sandbox.ts"
 
 export interface WorkspaceWiring {
   /** The workspace root, absolute and without links. */
@@ -56,7 +58,10 @@ export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
     isProtected: path => classOf(path) !== "open",
     ownOutputs: wiring.ownOutputs,
     stopping: wiring.stopping,
-    ripgrep: ripgrep === null ? null : { program: ripgrep, run: programRunner(wiring.unrecordedRunner) },
+    ripgrep:
+      ripgrep === null
+        ? null
+        : { program: ripgrep, run: programRunner(wiring.unrecordedRunner, wiring.directory) },
     clock: wiring.clock,
     faults: wiring.faults,
   })
@@ -144,15 +149,19 @@ function isInside(root: string, path: string): boolean {
  * Returns a function that runs a program for acode itself: always confined, without network and without a record.
  * Without a sandbox the program does not run, and the caller works without its result.
  */
-export function programRunner(unrecordedRunner: () => Promise<CommandRunner>): RunProgram {
+export function programRunner(
+  unrecordedRunner: () => Promise<CommandRunner>,
+  workspaceRoot: string,
+): RunProgram {
   let shared: Promise<CommandRunner> | null = null
+  const sandbox = lazily(() => confiningChoice(workspaceRoot))
   return async (argv, { cwd, stdoutBytesMax, timeoutMs }) => {
     shared ??= unrecordedRunner()
     const kept = firstBytes(stdoutBytesMax)
     try {
       const { result } = await (await shared).execute(
         searchCommand(argv, cwd, timeoutMs),
-        { sandbox: "bwrap", network: "none", capture: "none", useShell: false },
+        { sandbox: await sandbox(), network: "none", capture: "none", useShell: false },
         {
           signal: kept.isFull,
           onOutput: (stream, chunk) => (stream === "stdout" ? kept.add(chunk) : undefined),

@@ -3,38 +3,30 @@ import { unreachable } from "../../base/assert.ts"
 import { becomeSubreaper, openMemoryFile } from "../../base/libc.ts"
 import type { Spawned } from "../../base/spawn.ts"
 import type { NetworkChoice } from "../../domain/command.ts"
-import { Failure } from "../../domain/failure.ts"
-import type { CleanUpReport, Confinement, Launch } from "../contract.ts"
-import type { ControlGroups } from "../process/cgroup.ts"
+import {
+  type ConfinedTree,
+  cleanUpLaunch,
+  openDoor,
+  type PreparedLaunch,
+  tagOf,
+  watchedTree,
+} from "../confined.ts"
+import type { CleanUpReport, Launch } from "../contract.ts"
 import { defaultScratchBytesMax } from "../process/limits.ts"
-import { buildSeccompFilter, filterArchitecture } from "../process/seccomp.ts"
-import { executionTag } from "../process/survivors.ts"
-import { proxyLimits } from "../proxy/contract.ts"
 import type { Door, DoorDescriptors } from "../proxy/door.ts"
 import type { BwrapSettings } from "../settings.ts"
-import type { ProtectedTree } from "../tree/protected-tree.ts"
 import type { Mount } from "../view/mounts.ts"
 import { guardedArgv } from "./guard.ts"
-import { type ConfinedTree, confinedTree, needsBlock } from "./tree.ts"
-
-export interface PreparedLaunch {
-  readonly settings: BwrapSettings
-  readonly confinement: Confinement
-  readonly groups: ControlGroups
-  readonly mounts: readonly Mount[]
-  readonly maskFile: string
-  readonly tree: ProtectedTree
-  readonly filter: () => Uint8Array<ArrayBuffer>
-}
+import { confinedTree, needsBlock } from "./tree.ts"
 
 /** The numbers of the descriptors that the child inherits, after its three standard ones. */
 const descriptors = { arguments: 3, seccomp: 4, status: 5, lifeline: 6, block: 7 } as const
 
-export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> {
-  const { settings, confinement, groups } = prepared
+export async function launchConfined(prepared: PreparedLaunch, settings: BwrapSettings): Promise<Launch> {
+  const { confinement, groups } = prepared
   const blocks = needsBlock(confinement.limits, groups)
-  const door = await openDoor(prepared, blocks)
-  const files = await filesOrNone(() => openFiles(prepared, blocks, door), door)
+  const door = await openDoor(prepared, doorNumbers(blocks))
+  const files = await filesOrNone(() => openFiles(prepared, settings, blocks, door), door)
   let tree: ConfinedTree | null = null
   let report: Promise<CleanUpReport> | null = null
   return {
@@ -47,7 +39,7 @@ export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> 
         ...(door === null ? [] : [door.starter]),
         ...confinement.argv,
       ]),
-      // Nothing but what the next acode finds it by: inside, `/proc/1/environ` is the environment of bubblewrap itself.
+      // Inside, `/proc/1/environ` is the environment of bubblewrap itself.
       env: tagOf(confinement.environment),
       cwd: "/",
       extra: [
@@ -67,16 +59,10 @@ export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> 
         groups,
         onSetupFailed: settings.onSetupFailed,
       })
-      const confined = tree
-      prepared.tree.watch(() => void confined.kill())
-      return {
-        ...confined,
-        startFailure: () => confined.startFailure?.() ?? door?.startFailure() ?? null,
-        limitHit: () => (prepared.tree.wasStopped() ? "repositories" : confined.limitHit()),
-      }
+      return watchedTree(prepared, tree, door)
     },
     cleanUp: async () => {
-      report ??= cleanUp(prepared, tree, door).finally(files.close)
+      report ??= cleanUpLaunch(prepared, tree, door).finally(files.close)
       return await report
     },
   }
@@ -102,31 +88,14 @@ function doorNumbers(blocks: boolean): DoorDescriptors {
   return { image: first, channel: first + 1 }
 }
 
-/** Loaded only when there is a list of hosts: no other command needs a proxy. */
-async function openDoor(
-  { settings: { resolveHost, clock }, confinement: { connections } }: PreparedLaunch,
-  blocks: boolean,
-): Promise<Door | null> {
-  if (connections === undefined) return null
-  const architecture = filterArchitecture(process.arch)
-  if (architecture === null) throw noFilter()
-  const { createDoor } = await import("../proxy/door.ts")
-  const settings = { rules: connections, resolveHost, clock, limits: proxyLimits }
-  return createDoor(settings, architecture, doorNumbers(blocks))
-}
-
-function tagOf({ [executionTag]: id }: Confinement["environment"]): Readonly<Record<string, string>> {
-  return id === undefined ? {} : { [executionTag]: id }
-}
-
 function ourEnd(child: Spawned, descriptor: number): number {
   return child.extra[descriptor - firstExtra] ?? -1
 }
 
 const firstExtra = 3
 
-function openFiles(prepared: PreparedLaunch, blocks: boolean, door: Door | null) {
-  const { settings, confinement } = prepared
+function openFiles(prepared: PreparedLaunch, settings: BwrapSettings, blocks: boolean, door: Door | null) {
+  const { confinement } = prepared
   const filter = prepared.filter()
   // Orphans of the sandbox become our children, so that their exit can be collected and their usage is known.
   becomeSubreaper()
@@ -155,46 +124,6 @@ function openFiles(prepared: PreparedLaunch, blocks: boolean, door: Door | null)
       open.clear()
     },
   }
-}
-
-/** The system calls a confined program may make; the same for every command of a sandbox. */
-export function callFilter({ unixSockets }: BwrapSettings): Uint8Array<ArrayBuffer> {
-  const architecture = filterArchitecture(process.arch)
-  if (architecture === null) throw noFilter()
-  return buildSeccompFilter({ architecture, unixSockets })
-}
-
-async function cleanUp(
-  prepared: PreparedLaunch,
-  tree: ConfinedTree | null,
-  door: Door | null,
-): Promise<CleanUpReport> {
-  const connections = await door?.close()
-  const report = await cleanUpFiles(prepared, tree)
-  return connections === undefined ? report : { ...report, connections }
-}
-
-async function cleanUpFiles(
-  { tree: files }: PreparedLaunch,
-  tree: ConfinedTree | null,
-): Promise<CleanUpReport> {
-  const report = await files.end(tree !== null)
-  try {
-    await tree?.dispose()
-    return report
-  } catch {
-    // Never throws, by contract. What was not released is freed with this process.
-    return report
-  }
-}
-
-function noFilter(): Failure {
-  return new Failure({
-    kind: "confinement",
-    code: "ACODE-EXE-010",
-    message: `no system call filter exists for ${process.arch}`,
-    hint: "use --sandbox none if you trust the command",
-  })
 }
 
 /** The settings of one bubblewrap process, as data. */

@@ -4,11 +4,12 @@ import { type Reaped, reap } from "../../base/libc.ts"
 import { type Exit, ownChildren, type Spawned } from "../../base/spawn.ts"
 import type { ResourceLimits } from "../../domain/command.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { ProcessTree } from "../contract.ts"
+import type { ConfinedTree } from "../confined.ts"
 import type { ControlGroup, ControlGroups } from "../process/cgroup.ts"
 import {
   applyLimits,
   canLimitProcesses,
+  createGroup,
   defaultProcessesMax,
   type LimitsInForce,
   limitFileSize,
@@ -54,21 +55,10 @@ export function needsBlock({ fileBytesMax, processesMax }: ResourceLimits, group
 export async function confinedTree(deps: TreeDeps): Promise<ConfinedTree> {
   const { child, limits } = deps
   const status = watchStatus(deps.status, child)
-  const inForce = applyLimits(
-    child.pid,
-    limits,
-    deps.groups,
-    ownProcesses,
-    group => group.doors.length > 0 || group.add(child.pid),
-  )
+  const inForce = applyLimits(child.pid, limits, createGroup(limits, deps.groups, ownProcesses), true)
   release(deps.gate, inForce.group.doors)
   const isHeld = deps.block === null ? false : await limitInside(deps.block, status, limits)
   return treeOf(deps, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
-}
-
-export interface ConfinedTree extends ProcessTree {
-  /** After the end: gives back what the tree held on to. */
-  dispose(): Promise<void>
 }
 
 /** Sets what can only be set inside the user namespace, then lets the program start. */

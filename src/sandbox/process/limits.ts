@@ -29,26 +29,32 @@ export interface LimitsInForce {
   readonly watchProcessesMax: number | null
 }
 
-/**
- * Puts limits on a process that has not started its program yet; what it starts inherits them. `extraProcesses` is
- * how many processes of ours will be in the same tree, `enter` gets the process into its group or says it cannot.
- */
-export function applyLimits(
-  pid: number,
-  limits: ResourceLimits,
+/** Makes the group of a command. `extraProcesses` is how many processes of ours will be in the same tree. */
+export function createGroup(
+  { processesMax, memoryBytesMax }: ResourceLimits,
   groups: ControlGroups,
   extraProcesses: number,
-  enter: (group: ControlGroup) => boolean = group => group.add(pid),
-): LimitsInForce {
-  const { processesMax, memoryBytesMax } = limits
-  const group = groups.create({
+): ControlGroup {
+  return groups.create({
     processesMax: processesMax === null ? null : processesMax + extraProcesses,
     memoryBytesMax,
   })
-  const grouped = enter(group)
+}
+
+/**
+ * Puts limits on a process that has not started its program yet; what it starts inherits them. A process that enters
+ * its group by a door does so itself, before it starts anything.
+ */
+export function applyLimits(
+  pid: number,
+  { processesMax, memoryBytesMax, cpuSecondsMax }: ResourceLimits,
+  group: ControlGroup,
+  usesDoors: boolean,
+): LimitsInForce {
+  const grouped = (usesDoors && group.doors.length > 0) || group.add(pid)
   lower(pid, "core", 0)
   lower(pid, "openFiles", openFilesMax)
-  if (limits.cpuSecondsMax !== null) lower(pid, "cpu", limits.cpuSecondsMax, limits.cpuSecondsMax + 1)
+  if (cpuSecondsMax !== null) lower(pid, "cpu", cpuSecondsMax, cpuSecondsMax + 1)
   // Best effort: it holds each process on its own, where only a group holds all of them together.
   if (memoryBytesMax !== null && !(grouped && group.holdsMemory)) lower(pid, "data", memoryBytesMax)
   const isHeld = processesMax === null || (grouped && group.holdsProcesses)

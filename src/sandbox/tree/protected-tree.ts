@@ -6,7 +6,7 @@ import { pathBytes } from "../../base/path-bytes.ts"
 import type { ProtectedNames } from "../../domain/events/command-events.ts"
 import type { CleanUpReport, Confinement } from "../contract.ts"
 import { executionTag } from "../process/survivors.ts"
-import type { BwrapSettings } from "../settings.ts"
+import type { ConfinedSettings } from "../settings.ts"
 import { askedLinks, changedAsked, protectionFor, restoreLinks } from "./asked-names.ts"
 import { namedByGit } from "./git-named.ts"
 import { isArmed, repositoryMark } from "./git-repository.ts"
@@ -33,7 +33,7 @@ export interface ProtectedTree {
 }
 
 export type TreeSettings = Pick<
-  BwrapSettings,
+  ConfinedSettings,
   | ("clock" | "home" | "hostEnvironment" | "protection" | "stateDirectories" | "dependencyDirectories")
   | ("quarantineDirectory" | "submodules")
 >

@@ -170,21 +170,21 @@ describe("a program run for the workspace", () => {
 
   confinedTest("gives its bytes and its exit code", async () => {
     using wiring = wiringWith("/usr/bin:/bin")
-    const run = programRunner(() => wiring.unrecordedRunner())
+    const run = programRunner(() => wiring.unrecordedRunner(), wiring.root.path)
     const result = await run(["/bin/sh", "-c", "printf 'a\\377b'; echo no >&2; exit 3"], options(100))
     expect(result).toEqual({ exitCode: 3, stdout: Buffer.from("a\xffb", "latin1"), truncated: false })
   })
 
   confinedTest("is ended when it says more than is wanted", async () => {
     using wiring = wiringWith("/usr/bin:/bin")
-    const run = programRunner(() => wiring.unrecordedRunner())
+    const run = programRunner(() => wiring.unrecordedRunner(), wiring.root.path)
     const { stdout, truncated } = await run(["/bin/sh", "-c", "yes needle"], options(5000))
     expect([stdout.length, truncated]).toEqual([5000, true])
   })
 
   confinedTest("has no network and not all the time in the world", async () => {
     using wiring = wiringWith("/usr/bin:/bin")
-    const run = programRunner(() => wiring.unrecordedRunner())
+    const run = programRunner(() => wiring.unrecordedRunner(), wiring.root.path)
     const late = await run(["/bin/sh", "-c", "echo first; sleep 60"], { ...options(100), timeoutMs: 300 })
     expect([Buffer.from(late.stdout).toString(), late.truncated]).toEqual(["first\n", true])
     const devices = await run(["/bin/cat", "/proc/net/dev"], options(10_000))
@@ -197,7 +197,7 @@ describe("a program run for the workspace", () => {
 
   test("that cannot be started is told as having said nothing", async () => {
     using wiring = wiringWith("/usr/bin:/bin")
-    const run = programRunner(() => wiring.unrecordedRunner())
+    const run = programRunner(() => wiring.unrecordedRunner(), wiring.root.path)
     const nothing = { exitCode: null, truncated: false }
     expect(await run(["/nonexistent/rg"], options(10))).toMatchObject(nothing)
     expect(await run(["/bin/true", "x".repeat(5_000_000)], options(10))).toMatchObject(nothing)

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Failure } from "../../../src/domain/failure.ts"
-import { requireVisibleProgram } from "../../../src/sandbox/bwrap/program.ts"
 import type { Mount } from "../../../src/sandbox/view/mounts.ts"
+import { requireVisibleProgram } from "../../../src/sandbox/view/program.ts"
 
 describe("a program that is looked for inside", () => {
   let base: string

@@ -4,8 +4,7 @@ import { join } from "node:path"
 import { allPids, hasVariable } from "../../src/sandbox/process/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process/process-handle.ts"
 import { eventually } from "../support/eventually.ts"
-import { describeWhere, missingSandbox } from "../support/requirement.ts"
-import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
+import { confinementOf, inEverySandbox, openRoom, type Ran, type Room, run } from "./room.ts"
 
 let count = 0
 
@@ -38,7 +37,7 @@ async function untilExists(path: string): Promise<void> {
   await eventually(`${path} exists`, () => existsSync(path), { everyMs: 2 })
 }
 
-describeWhere(missingSandbox)("killing a confined command", () => {
+inEverySandbox("killing a confined command", () => {
   test("takes along what left its session, its group and its parent", async () => {
     await inRoom(async room => {
       const script = "setsid sh -c 'setsid sleep 60 & echo > ready; sleep 60' & sleep 60"
@@ -95,7 +94,7 @@ describeWhere(missingSandbox)("killing a confined command", () => {
   })
 })
 
-describeWhere(missingSandbox)("asking a confined command to end", () => {
+inEverySandbox("asking a confined command to end", () => {
   test("reaches it and what it waits for", async () => {
     await inRoom(async room => {
       const script = "trap 'echo bye; exit 7' TERM; echo > ready; sleep 60 & wait"
@@ -118,7 +117,7 @@ describeWhere(missingSandbox)("asking a confined command to end", () => {
   })
 })
 
-describeWhere(missingSandbox)("the end of a confined command", () => {
+inEverySandbox("the end of a confined command", () => {
   test("is the end of the daemons it left, which also lets go of its output", async () => {
     await inRoom(async room => {
       const { ran, alive } = await runTagged(room, "(setsid sh -c 'sleep 60' &); setsid sleep 60 & echo done")

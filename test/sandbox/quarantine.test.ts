@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
-import { openRoom, type Room, sh } from "./room.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
+import { inEverySandbox, openRoom, type Room, sh } from "./room.ts"
 
 const pythonTest = testWhere(missingProgram("/usr/bin/python3"))
 
-describeWhere(missingSandbox)("protected names a confined command creates", () => {
+inEverySandbox("protected names a confined command creates", () => {
   let room: Room
   beforeEach(() => {
     room = openRoom()
@@ -116,7 +116,7 @@ with newline/.env"; mkfifo .npmrc; mkfifo pipe`
   })
 })
 
-describeWhere(missingSandbox)("what a person opened for a command", () => {
+inEverySandbox("what a person opened for a command", () => {
   let room: Room
   beforeEach(() => {
     room = openRoom()

@@ -5,8 +5,7 @@ import { spawn } from "../../src/base/spawn.ts"
 import { allPids } from "../../src/sandbox/process/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process/process-handle.ts"
 import { eventually } from "../support/eventually.ts"
-import { describeWhere, missingSandbox } from "../support/requirement.ts"
-import { openRoom, type Room, sh } from "./room.ts"
+import { inEverySandbox, openRoom, type Room, sh } from "./room.ts"
 
 let room: Room
 beforeEach(() => {
@@ -14,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => room.remove())
 
-/** Processes whose arguments name our workspace: bubblewrap, its guard, and the command, whatever it did. */
+/** Processes whose arguments hold the mark: those that confine the command, and the command, whatever it did. */
 function related(mark: string): readonly number[] {
   return allPids().filter(pid => {
     if (pid === process.pid || startTimeOf(pid) === null) return false
@@ -31,15 +30,18 @@ function related(mark: string): readonly number[] {
 function startAcode(mark: string, script: string, hasHosts = false) {
   const connections = `{ refusalOf: () => "no", refusalOfAddress: () => "no", localPorts: [2345] }`
   const source = `
-    const { createBwrapSandbox } = await import(${JSON.stringify(join(import.meta.dir, "../../src/sandbox/bwrap/bwrap.ts"))})
+    const { findCandidates } = await import(${JSON.stringify(join(import.meta.dir, "../../src/sandbox/mechanisms.ts"))})
     const { systemClock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/clock.ts"))})
     const { spawn } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/spawn.ts"))})
     const settings = ${JSON.stringify({ ...room.settings, clock: null, protection: null, onSetupFailed: null })}
     const protection = { classify: () => "open", isAsked: () => false, topLevelNames: [{ name: ".git", kind: "directory", hidden: false }], homeCredentials: [] }
-    const sandbox = createBwrapSandbox({ ...settings, protection, clock: systemClock, submodules: () => [], onSetupFailed: () => undefined })
+    const candidate = findCandidates("/nonexistent").find(({ kind }) => kind === ${JSON.stringify(room.sandbox.kind)})
+    const sandbox = candidate.create(
+      { ...settings, protection, clock: systemClock, submodules: () => [], onSetupFailed: () => undefined },
+      await candidate.probe())
     const launch = await sandbox.prepare({
       argv: ["/bin/sh", "-c", ${JSON.stringify(script)}, ${JSON.stringify(mark)}],
-      environment: { PATH: "/usr/bin:/bin" },
+      environment: { PATH: "/usr/bin:/bin", ACODE_EXECUTION_ID: ${JSON.stringify(mark)} },
       workspaceRoot: ${JSON.stringify(room.root)}, cwd: ${JSON.stringify(room.root)},
       network: "${hasHosts ? "hosts" : "none"}", ${hasHosts ? `connections: ${connections},` : ""} writable: [], asked: null, layers: null,
       limits: { memoryBytesMax: null, processesMax: null, cpuSecondsMax: null, fileBytesMax: null },
@@ -59,7 +61,7 @@ function startAcode(mark: string, script: string, hasHosts = false) {
   })
 }
 
-describeWhere(missingSandbox)("an acode that is killed", () => {
+inEverySandbox("an acode that is killed", () => {
   test("takes a running sandbox along, daemons included", async () => {
     const mark = `acode-crash-${process.pid}-running`
     const acode = startAcode(

@@ -1,11 +1,12 @@
-import { closeSync, readFileSync, statSync } from "node:fs"
-import { openMemoryFile } from "../base/libc.ts"
-import { spawn } from "../base/spawn.ts"
-import type { SandboxProbe } from "./contract.ts"
-import { findControlGroups } from "./process/cgroup.ts"
-import { buildSeccompFilter, filterArchitecture } from "./process/seccomp.ts"
-import { isWithin } from "./tree/paths.ts"
-import { readSystemView } from "./view/system-view.ts"
+import { closeSync, statSync } from "node:fs"
+import { openMemoryFile } from "../../base/libc.ts"
+import { spawn } from "../../base/spawn.ts"
+import type { SandboxProbe } from "../contract.ts"
+import { hintFor } from "../machine-hint.ts"
+import { findControlGroups } from "../process/cgroup.ts"
+import { buildSeccompFilter, filterArchitecture } from "../process/seccomp.ts"
+import { isWithin } from "../tree/paths.ts"
+import { readSystemView } from "../view/system-view.ts"
 
 /** The directories in which distributions install it. PATH is not used: it may name the workspace first. */
 const programDirectories = [
@@ -29,7 +30,7 @@ export function findBwrap(
  * Tries the whole confinement on a program that does nothing. That bubblewrap is installed says little: user
  * namespaces may be off, `/proc` masked, or a profile in the way.
  */
-export async function probeSandbox(program: string | null): Promise<SandboxProbe> {
+export async function probeBwrap(program: string | null): Promise<SandboxProbe> {
   const controls = findControlGroups().controls
   const features = { processesGroup: controls.has("processes"), memoryGroup: controls.has("memory") }
   if (process.platform !== "linux" || filterArchitecture(process.arch) === null)
@@ -121,28 +122,4 @@ function trialArguments(options: TrialOptions): readonly string[] {
 
 function reasonOf(message: string): string {
   return `bubblewrap cannot confine here: ${message.replace(/^bwrap: /, "").split("\n")[0] ?? message}`
-}
-
-/** Returns the usual cause of a message, and what to do about it. */
-export function hintFor(message: string, setting: (name: string) => string | null = kernelSetting): string {
-  if (setting("user/max_user_namespaces") === "0")
-    return "allow user namespaces: sysctl user.max_user_namespaces=15000"
-  if (setting("kernel/unprivileged_userns_clone") === "0")
-    return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
-  if (setting("kernel/apparmor_restrict_unprivileged_userns") === "1")
-    return "AppArmor forbids it: install a profile that lets bwrap create user namespaces (package apparmor-profiles)"
-  if (/mount proc|proc.*not permitted/i.test(message))
-    return "/proc is masked, as in many containers: start the container with --security-opt systempaths=unconfined"
-  if (/permission|not permitted|namespace/i.test(message))
-    return "a container or a security module forbids namespaces: allow them, or run acode outside of it"
-  return "run bwrap by hand to see what it lacks"
-}
-
-function kernelSetting(name: string): string | null {
-  try {
-    return readFileSync(`/proc/sys/${name}`, "utf8").trim()
-  } catch {
-    // Most kernels have only some of these settings.
-    return null
-  }
 }

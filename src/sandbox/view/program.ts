@@ -10,7 +10,7 @@ import {
 } from "node:fs"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { Failure } from "../../domain/failure.ts"
-import { isShown, type Mount } from "../view/mounts.ts"
+import { isShown, type Mount } from "./mounts.ts"
 
 /**
  * Refuses a program that the host has and the sandbox does not show, and says which directory to add. A program that
