@@ -1,7 +1,8 @@
+import type { SandboxChoice } from "../src/domain/command.ts"
 import { command } from "../src/domain/command-validation.ts"
 import { eventually } from "../test/support/eventually.ts"
 import { processesWith } from "../test/support/processes.ts"
-import { missingSandbox } from "../test/support/requirement.ts"
+import { confinedKind, missingSandbox } from "../test/support/requirement.ts"
 import { timingOf } from "./measure.ts"
 import { openProduct, type Product } from "./product.ts"
 import { atMost, type Figure } from "./report.ts"
@@ -10,15 +11,15 @@ import { atMost, type Figure } from "./report.ts"
 export async function killFigures(): Promise<Figure[]> {
   using product = openProduct()
   const figures: Figure[] = []
-  for (const sandbox of ["none", "bwrap"] as const) {
-    const missing = sandbox === "bwrap" ? missingSandbox : null
+  for (const sandbox of ["none", confinedKind] as const) {
+    const missing = sandbox !== "none" ? missingSandbox : null
     if (missing !== null) process.stderr.write(`not measured: ${missing}\n`)
     else figures.push(await killFigure(product, sandbox))
   }
   return figures
 }
 
-async function killFigure({ wiring }: Product, sandbox: "none" | "bwrap"): Promise<Figure> {
+async function killFigure({ wiring }: Product, sandbox: SandboxChoice): Promise<Figure> {
   const runner = await wiring.unrecordedRunner()
   const samples: number[] = []
   for (let run = 0; run < 30; run++) {

@@ -24,8 +24,8 @@ export function findCandidates(workspaceRoot: string): readonly Candidate[] {
   const launchers =
     architecture === null ? [] : [nativeLauncher(architecture), perlLauncher(architecture, workspaceRoot)]
   return [
-    bwrap(workspaceRoot),
     ...launchers.flatMap(launcher => (launcher === null ? [] : [native(launcher)])),
+    bwrap(workspaceRoot),
   ]
 }
 

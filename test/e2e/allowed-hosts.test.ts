@@ -6,7 +6,13 @@ import { agentWorkspace } from "../support/agent/agent-workspace.ts"
 import { eventually } from "../support/eventually.ts"
 import { noAddress, ownAddress } from "../support/own-address.ts"
 import { processesWith, untilNoProcessWith } from "../support/processes.ts"
-import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
+import {
+  confinedKind,
+  describeWhere,
+  missingProgram,
+  missingSandbox,
+  testWhere,
+} from "../support/requirement.ts"
 import { concrete, open, reply } from "../support/script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
@@ -74,7 +80,7 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("acode exec with a list 
     expect(record.result).toMatchObject({
       stdout: "listed",
       sandbox: {
-        kind: "bwrap",
+        kind: confinedKind,
         network: "hosts",
         hosts: [local(listed)],
         connections: {

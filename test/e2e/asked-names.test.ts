@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentRun, type AgentWorkspace, agentWorkspace } from "../support/agent/agent-workspace.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { confinedKind, missingSandbox, testWhere } from "../support/requirement.ts"
 import { reply } from "../support/script-replies.ts"
 
 const confined = testWhere(missingSandbox)
@@ -119,7 +119,7 @@ describe("a person's own command", () => {
     expect([room.file("GEMINI.md"), room.file("AGENTS.md")]).toEqual(["new\n", null])
     const again = await room.acode("exec", "--json", "--", "cat", "GEMINI.md")
     expect(JSON.parse(again.stdout).result.sandbox).toEqual({
-      kind: "bwrap",
+      kind: confinedKind,
       network: "none",
       quarantined: [],
     })

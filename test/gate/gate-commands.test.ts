@@ -4,7 +4,7 @@ import { sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled, ToolCallStarted } from "../../src/domain/events/call-events.ts"
 import { CommandFinished, CommandStarted } from "../../src/domain/events/command-events.ts"
 import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { confinedKind, missingSandbox, testWhere } from "../support/requirement.ts"
 
 const confinedTest = testWhere(missingSandbox)
 
@@ -178,7 +178,7 @@ describe("a command", () => {
 
 describe("a confined command", () => {
   confinedTest("needs nobody's approval, and can be looked up after a crash", async () => {
-    room = gateRoom({ files: { "a.txt": "a\n" }, sandbox: "bwrap" })
+    room = gateRoom({ files: { "a.txt": "a\n" }, sandbox: confinedKind })
     const settled = await room.call("run_command", { argv: ["cat", "a.txt"] })
     expect(settled).toMatchObject({ outcome: "succeeded", value: { stdout: "a\n" } })
     expect(room.data(ToolCallStarted)).toMatchObject([
@@ -191,7 +191,7 @@ describe("a confined command", () => {
   })
 
   confinedTest("that is given the network is asked for, and reaches what cannot be looked up", async () => {
-    room = gateRoom({ sandbox: "bwrap" })
+    room = gateRoom({ sandbox: confinedKind })
     const refused = await room.call("run_command", { argv: ["true"], network: "host" })
     expect(refused.outcome).toBe("refused")
     await room.call("run_command", { argv: ["true"], network: "host" }, granted)

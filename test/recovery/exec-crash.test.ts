@@ -4,7 +4,7 @@ import { check } from "../support/checker/checker.ts"
 import { crashes } from "../support/crash/crash.ts"
 import { eventually } from "../support/eventually.ts"
 import { processesWith, untilNoProcessWith } from "../support/processes.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { confinedKind, missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const confinedTest = testWhere(missingSandbox)
@@ -27,8 +27,8 @@ async function listed(workspace: TempWorkspace): Promise<{ ending: string | null
 }
 
 describe("kill -9 at every numbered point of an execution", () => {
-  for (const sandbox of ["none", "bwrap"]) {
-    const runs = sandbox === "bwrap" ? confinedTest : test
+  for (const sandbox of ["none", confinedKind]) {
+    const runs = sandbox === confinedKind ? confinedTest : test
     runs(
       `leaves a history that opens, verifies and names what it does not know (${sandbox})`,
       async () => {
@@ -54,8 +54,8 @@ describe("kill -9 at every numbered point of an execution", () => {
 })
 
 describe("kill -9 of acode while a command runs", () => {
-  for (const sandbox of ["none", "bwrap"]) {
-    const runs = sandbox === "bwrap" ? confinedTest : test
+  for (const sandbox of ["none", confinedKind]) {
+    const runs = sandbox === confinedKind ? confinedTest : test
     runs(`leaves nothing running once acode is used again (${sandbox})`, async () => {
       using workspace = tempWorkspace()
       const marker = `51${process.pid}9`
@@ -68,7 +68,7 @@ describe("kill -9 of acode while a command runs", () => {
       running.kill("SIGKILL")
       await running.ended
       // Confined processes die with acode; unconfined ones are ended by the next acode that looks.
-      if (sandbox === "bwrap") await untilNoProcessWith(`sleep ${marker}`)
+      if (sandbox === confinedKind) await untilNoProcessWith(`sleep ${marker}`)
       expect(await listed(workspace)).toMatchObject([{ ending: "interrupted" }])
       expect(sleepers(marker)).toBe(0)
       expect(await check(workspace)).toEqual([])

@@ -7,7 +7,7 @@ import { planFile } from "../support/crash/plan-crash.ts"
 import { eventually } from "../support/eventually.ts"
 import { sessionRows } from "../support/plan/plan-report.ts"
 import { processesWith } from "../support/processes.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { confinedKind, missingSandbox, testWhere } from "../support/requirement.ts"
 import { type SavedWorkspace, savedWorkspace } from "../support/workspace/saved-workspace.ts"
 
 const confinedTest = testWhere(missingSandbox)
@@ -32,8 +32,8 @@ async function shown(saved: SavedWorkspace): Promise<Shown> {
 }
 
 describe("kill -9 while a command runs that reaches more than the workspace", () => {
-  for (const sandbox of ["bwrap", "none"]) {
-    const runs = sandbox === "bwrap" ? confinedTest : test
+  for (const sandbox of [confinedKind, "none"]) {
+    const runs = sandbox === confinedKind ? confinedTest : test
     runs(
       `is told as unknown, exits 60 and leaves nothing running (${sandbox})`,
       async () => {

@@ -2,7 +2,7 @@ import { expect } from "bun:test"
 import { seededRandom } from "../soak/random.ts"
 import { hostileCommands } from "../support/hostile/hostile-commands.ts"
 import { ranByGit } from "../support/hostile/hostile-git.ts"
-import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
+import { confinedKind, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 
 const gitTest = testWhere(
   missingSandbox ?? missingProgram("git") ?? missingProgram("python3") ?? missingProgram("setsid"),
@@ -21,7 +21,7 @@ for (const hostile of new Set(chosen))
   if (hostile !== undefined)
     gitTest(
       `a person's git runs nothing that a confined command plants: ${hostile.name}`,
-      async () => expect(await ranByGit(hostile, "bwrap")).toEqual([]),
+      async () => expect(await ranByGit(hostile, confinedKind)).toEqual([]),
       60_000,
     )
 

@@ -6,7 +6,7 @@ export const agentOwners: Programme = {
   summary: "eight processes resume one session at once: one drives it, the others say who does",
   count: 200,
   run: async ({ count, sandboxes, progress }) => {
-    if (!sandboxes.includes("bwrap")) return []
+    if (sandboxes.every(each => each === "none")) return []
     const found: string[] = []
     for (let index = 0; index < count; index++) {
       found.push(...(await ownersViolations(8)).map(problem => `#${index} ${problem}`))

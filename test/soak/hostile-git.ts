@@ -1,5 +1,6 @@
 import { hostileCommands } from "../support/hostile/hostile-commands.ts"
 import { ranByGit } from "../support/hostile/hostile-git.ts"
+import { confinedKind } from "../support/requirement.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
 export const hostileGit: Programme = {
@@ -12,8 +13,8 @@ export const hostileGit: Programme = {
     // One after the other: commands that run in this process are waited for by whoever asks first.
     return inParallel(count, 1, async index => {
       const hostile = hostileCommands[index % hostileCommands.length]
-      if (hostile === undefined || !sandboxes.includes("bwrap")) return []
-      const found = [...(await ranByGit(hostile, "bwrap"))]
+      if (hostile === undefined || sandboxes.every(each => each === "none")) return []
+      const found = [...(await ranByGit(hostile, confinedKind))]
       const outside = await ranByGit(hostile, "none")
       if (outside.length === 0 && hostile.isHarmlessHere === undefined)
         found.push(`${hostile.name}: it does nothing without a sandbox either`)

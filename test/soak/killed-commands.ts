@@ -12,7 +12,7 @@ export const killedCommands: Programme = {
     "deaths of acode at each fault point, by each signal and for want of memory: nothing of its command is left",
   count: 1,
   run: async ({ count, sandboxes, progress }) => {
-    if (!sandboxes.includes("bwrap")) return []
+    if (sandboxes.every(each => each === "none")) return []
     const found: string[] = []
     for (let round = 0; round < count; round++) {
       let points = 0

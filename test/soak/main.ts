@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { missingSandbox } from "../support/requirement.ts"
+import { confinedKind, missingSandbox } from "../support/requirement.ts"
 import { agentKills, agentPoints } from "./agent-kills.ts"
 import { agentOwners } from "./agent-owners.ts"
 import { concurrentEditor } from "./concurrent-editor.ts"
@@ -57,9 +57,8 @@ if (chosen.length === 0 || !Number.isSafeInteger(seed))
     `usage: --seed NUMBER --only ${programmes.map(programme => programme.name).join("|")} --count NUMBER`,
   )
 
-const withoutBwrap = missingSandbox
-if (withoutBwrap !== null) print(`only without a sandbox: ${withoutBwrap}`)
-const sandboxes = withoutBwrap === null ? ["bwrap", "bwrap", "none"] : ["none"]
+if (missingSandbox !== null) print(`only without a sandbox: ${missingSandbox}`)
+const sandboxes = missingSandbox === null ? [confinedKind, confinedKind, "none"] : ["none"]
 
 print(`seed ${seed}`)
 let failures = 0

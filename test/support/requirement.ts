@@ -25,16 +25,29 @@ export function missingProgram(name: string): string | null {
   return Bun.which(name) === null ? `${name} is not installed` : null
 }
 
-/** Null where acode can confine commands, which takes more than an installed bubblewrap; else the reason. */
-export const missingSandbox: string | null = await sandboxProblem()
+const { kind, reason } = await probeChoice("auto", "/nonexistent")
 
-async function sandboxProblem(): Promise<string | null> {
-  const { kind, reason } = await probeChoice("auto", "/nonexistent")
-  return kind === "none" ? `no sandbox: ${reason}` : null
-}
+/** Null where acode can confine commands, by whatever means; else the reason. */
+export const missingSandbox: string | null = kind === "none" ? `no sandbox: ${reason}` : null
+
+/** The sandbox that `auto` takes here; where there is none the tests that need one are skipped. */
+export const confinedKind = kind === "none" ? "native" : kind
 
 /**
  * Grants the plan of a session, and where nothing confines its commands those as well: for tests of what becomes of a
  * command, whatever confines it.
  */
 export const planAndCommands = missingSandbox === null ? "plan" : "plan,terminal"
+
+/** Put before a program, makes it run as on a machine that gives nobody a user namespace, where nothing confines. */
+export const withoutNamespaces = [
+  ...["unshare", "--user", "--map-current-user", "--keep-caps", "--", "/bin/sh", "-c"],
+  ...['echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"', "sh"],
+]
+
+/** Null where user namespaces can be forbidden to a program, else the reason. */
+export const cannotForbidNamespaces =
+  Bun.which("unshare") !== null &&
+  Bun.spawnSync([...withoutNamespaces, "true"], { stderr: "ignore" }).exitCode === 0
+    ? null
+    : "this user cannot forbid user namespaces"

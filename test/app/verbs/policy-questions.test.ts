@@ -109,14 +109,6 @@ describe("a command", () => {
     })
   })
 
-  test("is asked where nothing confines it", async () => {
-    // A bubblewrap that lies inside the workspace is not trusted, so here there is none.
-    using everything = wiringOf("/")
-    const answer = await policyQuestions(everything).answer({ argv: ["npm", "test"] })
-    expect(answer).toMatchObject({ decision: "ask", confined: false })
-    expect(answer.reason).toContain("no sandbox")
-  })
-
   test("that cannot be read is never allowed", async () => {
     for (const command of ["", "echo 'unfinished", "if true"])
       expect((await questions.answer({ command })).decision, command).not.toBe("allow")
@@ -136,6 +128,12 @@ describe("what a person configured", () => {
     return await policyQuestions(own).answer(question)
   }
   const write = { path: "src/a.ts", op: "write" } as const
+
+  test("is no sandbox: then every command is asked about", async () => {
+    const answer = await configured("execution:\n  sandbox: none", { argv: ["npm", "test"] })
+    expect(answer).toMatchObject({ decision: "ask", confined: false })
+    expect(answer.reason).toContain("no sandbox")
+  })
 
   test("decides: defaults, rules and what --yes answers", async () => {
     expect(await configured("approvals: { file_write: deny }", write)).toMatchObject({ decision: "deny" })

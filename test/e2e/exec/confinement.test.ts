@@ -12,7 +12,7 @@ import {
 import { join } from "node:path"
 import { runAcode } from "../../support/acode.ts"
 import { processesWith } from "../../support/processes.ts"
-import { missingProgram, missingSandbox, testWhere } from "../../support/requirement.ts"
+import { confinedKind, missingProgram, missingSandbox, testWhere } from "../../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 
 const confinedTest = testWhere(missingSandbox)
@@ -134,7 +134,7 @@ describe("ordinary development works inside", () => {
     ["sh", "-c", "t=$(mktemp) && echo x > $t && cat $t"],
   ] as const)
     testWhere(missingSandbox ?? missingProgram(line[0]))(line.join(" "), async () => {
-      const result = await acode("exec", "--sandbox", "bwrap", "--", ...line)
+      const result = await acode("exec", "--sandbox", confinedKind, "--", ...line)
       expect({ exitCode: result.exitCode, stderr: result.exitCode === 0 ? "" : result.stderr }).toEqual({
         exitCode: 0,
         stderr: "",
@@ -223,8 +223,8 @@ describe("the network", () => {
 })
 
 describe("nothing is left running", () => {
-  for (const sandbox of ["bwrap", "none"]) {
-    const runs = sandbox === "bwrap" ? confinedTest : test
+  for (const sandbox of [confinedKind, "none"]) {
+    const runs = sandbox === confinedKind ? confinedTest : test
     runs(`a double-forked setsid child dies with the timeout (${sandbox})`, async () => {
       const marker = `31${process.pid}7`
       const script = `setsid sh -c 'sleep ${marker} & sleep ${marker}' & sleep ${marker}`

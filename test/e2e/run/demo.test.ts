@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { acodeProgram, runAcode } from "../../support/acode.ts"
+import { cannotForbidNamespaces, testWhere, withoutNamespaces } from "../../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 
 let room: TempWorkspace
@@ -100,10 +101,8 @@ describe("acode demo", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("error ACODE-FS-010: no directory")])
   })
 
-  test("works where no sandbox is installed, says so and how to get one", async () => {
-    const bwrap = Bun.which("bwrap")
-    const hidden = bwrap === null ? [] : [bwrap, "--dev-bind", "/", "/", "--bind", "/dev/null", bwrap, "--"]
-    const child = Bun.spawn([...hidden, acodeProgram(), "demo"], {
+  testWhere(cannotForbidNamespaces)("works where no sandbox does, says so and how to get one", async () => {
+    const child = Bun.spawn([...withoutNamespaces, acodeProgram(), "demo"], {
       cwd: room.root,
       env: environment(),
       stdin: "ignore",
@@ -113,6 +112,6 @@ describe("acode demo", () => {
     const [stdout] = await Promise.all([child.stdout.text(), child.exited])
     expect([child.exitCode, existsSync(temp) && readdirSync(temp)]).toEqual([0, []])
     expect(stdout).toContain("There is no sandbox here")
-    expect(stdout).toContain("bubblewrap")
+    expect(stdout).toContain("sysctl user.max_user_namespaces")
   })
 })

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect } from "bun:test"
 import { processesWith } from "../../support/processes.ts"
-import { missingSandbox, testWhere } from "../../support/requirement.ts"
+import { confinedKind, missingSandbox, testWhere } from "../../support/requirement.ts"
 import { testRunner } from "../support/test-runner.ts"
 
-const runner = testRunner({ sandbox: "bwrap" })
+const runner = testRunner({ sandbox: confinedKind })
 afterAll(() => runner[Symbol.dispose]())
 
 const confinedTest = testWhere(missingSandbox)
@@ -17,7 +17,7 @@ describe("a confined command", () => {
       stdout: "out\n",
       stderr: "err\n",
       error: null,
-      sandbox: { kind: "bwrap", network: "none", quarantined: [] },
+      sandbox: { kind: confinedKind, network: "none", quarantined: [] },
     })
   })
 

@@ -5,7 +5,7 @@ import { type AcodeRun, runAcode, startAcode } from "../acode.ts"
 import { check } from "../checker/checker.ts"
 import { eventually } from "../eventually.ts"
 import { endProcesses, processesWith } from "../processes.ts"
-import { missingProgram } from "../requirement.ts"
+import { confinedKind, missingProgram } from "../requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../workspace/temp-workspace.ts"
 
 /**
@@ -61,7 +61,7 @@ let markers = 0
 async function died(workspace: TempWorkspace, death: Death, marker: string): Promise<AcodeRun> {
   const end = "point" in death ? ":" : "signal" in death ? `sleep ${marker}` : takesAllMemory
   const script = plantingScript(marker, end)
-  const args = ["exec", "--sandbox", "bwrap", "--", "/bin/sh", "-c", script]
+  const args = ["exec", "--sandbox", confinedKind, "--", "/bin/sh", "-c", script]
   if ("point" in death)
     return await runAcode(args, options(workspace, { ACODE_FAILPOINT: String(death.point) }))
   if ("memoryBytesMax" in death) return await inGroup(workspace, args, death.memoryBytesMax)
