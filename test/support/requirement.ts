@@ -39,7 +39,7 @@ export const confinedKind = kind === "none" ? "native" : kind
  */
 export const planAndCommands = missingSandbox === null ? "plan" : "plan,terminal"
 
-/** Put before a program, makes it run as on a machine that gives nobody a user namespace, where nothing confines. */
+/** Runs the program behind it as on a machine without user namespaces, where nothing confines. */
 export const withoutNamespaces = [
   ...["unshare", "--user", "--map-current-user", "--keep-caps", "--", "/bin/sh", "-c"],
   ...['echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"', "sh"],
