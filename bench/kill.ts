@@ -7,7 +7,7 @@ import { timingOf } from "./measure.ts"
 import { openProduct, type Product } from "./product.ts"
 import { atMost, type Figure } from "./report.ts"
 
-/** From the wish to end a tree of 50 processes to the moment acode says that none is left, and none is. */
+/** Measures the time from the request to end a tree of 50 processes until acode reports that none is left. */
 export async function killFigures(): Promise<Figure[]> {
   using product = openProduct()
   const figures: Figure[] = []

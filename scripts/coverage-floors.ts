@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { lackOf } from "./skip-reasons.ts"
 
 /**
- * After a whole run of the tests: fails when fewer lines of a folder were executed than its floor says. Only what runs
+ * Fails, after a whole run of the tests, when fewer lines of a folder were executed than its floor says. Only what runs
  * in the process of the tests counts; what they start as a program of its own is seen by no counter.
  */
 const floors: Readonly<Record<string, number>> = {

@@ -10,7 +10,7 @@ import { readSeen, type SeenKind } from "../test/support/declared/seen.ts"
 import { lackOf } from "./skip-reasons.ts"
 
 /**
- * After a whole run of the tests: fails when something that the documentation lists did not happen in any of them, or
+ * Fails, after a whole run of the tests, when something that the documentation lists did not happen in any of them, or
  * when something happened that the list of exceptions says does not.
  */
 const [seenDirectory = "", reportPath = ""] = process.argv.slice(2)

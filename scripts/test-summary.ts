@@ -29,7 +29,7 @@ function countOf(attribute: string): number {
   return Number(new RegExp(`\\b${attribute}="(\\d+)"`).exec(root)?.[1] ?? 0)
 }
 
-/** By reason, which stands in the name of the test or of a group around it: see `testWhere` in test/support. */
+/** Returns skipped tests by reason, which is in the name of the test or its group: see `testWhere` in test/support. */
 function skippedTests(): ReadonlyMap<string, readonly string[]> {
   const cases = report.matchAll(
     /<testcase name="([^"]*)" classname="([^"]*)"[^>]*file="([^"]*)"[^>]*[^/]>\s*<skipped/g,

@@ -12,7 +12,7 @@ import type { Product } from "../product.ts"
 export interface Timed {
   readonly event: StoredEvent
   readonly atMs: number
-  /** After what was measured in between, which is not the session's. */
+  /** The time after what was measured in between, which is not the session's. */
   readonly goesOnMs: number
 }
 

@@ -12,7 +12,7 @@ export interface BenchServer extends AsyncDisposable {
 }
 
 export interface AskedRequest {
-  /** Since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly atMs: number
   readonly body: Json
 }

@@ -52,7 +52,7 @@ async function turns(): Promise<Figure[]> {
   ]
 }
 
-/** From what came before the end of a stage to the beginning of the next one. */
+/** Returns the times from what came before the end of a stage to the beginning of the next one. */
 function movesIn(seen: readonly Timed[]): number[] {
   return seen.flatMap(({ event, atMs }, index) => {
     if (event.type !== "stage.entered") return []

@@ -28,7 +28,7 @@ async function perform(id: string): Promise<void> {
   claimsMs.push(performance.now() - began)
 }
 
-/** Only objects: the caches of the database and of the allocator grow to their own limits. */
+/** Returns the size of objects only: the caches of the database and of the allocator grow to their own limits. */
 function heldMb(): number {
   Bun.gc(true)
   return heapStats().heapSize / 1e6

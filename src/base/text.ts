@@ -85,7 +85,7 @@ export function exactName(text: string): string {
   return /^[^\s"'\\]+$/.test(text) && !hasUnseen(text) ? text : exactText(text)
 }
 
-/** Stand for a tab, which looks like spaces, and for the carriage return at the end of a Windows line. */
+/** Characters shown for a tab, which looks like spaces, and for the carriage return at the end of a Windows line. */
 const [tabSign, returnSign] = ["\u21e5", "\u240d"]
 
 /**

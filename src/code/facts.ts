@@ -182,7 +182,7 @@ function signatureOf(text: string, kind: SymbolKind, start: number, end: number)
   return oneLine(shown.replace(/\s+/g, " ").trim(), signatureCharactersMax)
 }
 
-/** Outside all parentheses: the end of the line, and a body where the kind has one. */
+/** Returns where a head ends, outside all parentheses: at the end of the line, or at the body if the kind has one. */
 function bodyStart(head: string, kind: SymbolKind): number {
   const hasBody = kind !== "type" && kind !== "constant" && kind !== "variable"
   let depth = 0

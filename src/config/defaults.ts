@@ -105,7 +105,7 @@ export const defaultConfig = {
 export type Strictness =
   /** Any value counts: no security depends on the key. */
   | { readonly kind: "anything" }
-  /** Only a stricter value counts. Ranks go from loosest to strictest; values of one rank are equally strict. */
+  /** A value counts only if it is stricter. Ranks go from loosest to strictest; values of one rank are equal. */
   | { readonly kind: "ranks"; readonly ranks: readonly (readonly Json[])[] }
   /** Each entry loosens: only entries that are in force without the file count. */
   | { readonly kind: "fewerEntries" }

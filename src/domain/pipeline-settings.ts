@@ -76,7 +76,7 @@ export const PipelineSettings = lazily(() =>
     limits: PipelineLimits(),
     /** Stops after the plan. */
     planOnly: z.boolean(),
-    /** Only answers: a plan that changes something is refused. */
+    /** The session only answers: a plan that changes something is refused. */
     asksOnly: z.optional(z.literal(true)),
     /** Always stops for a person at the plan, whatever `--yes` says. */
     approvePlan: z.boolean(),

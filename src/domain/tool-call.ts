@@ -71,7 +71,7 @@ export type DirectoryModes = z.infer<ReturnType<typeof DirectoryModes>>
 /** A path that another program may have changed, and the reason to think so. */
 export const PathDoubt = lazily(() => z.strictObject({ path: z.string(), reason: z.string() }))
 
-/** Why a call failed. Expected, typed and durable. */
+/** The reason why a call failed. Expected, typed and durable. */
 export const CallError = lazily(() =>
   z.strictObject({
     code: z.string(),

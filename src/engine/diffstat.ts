@@ -9,7 +9,7 @@ import { type PathHistory, sessionChanges, type UnlistedChanges } from "./sessio
 
 /** The changes of a session in the workspace, file by file, in lines. The names are those of the JSON. */
 export interface DiffStat {
-  /** By path; only the first ones if there are very many. */
+  /** Entries in the order of their paths; only the first ones if there are very many. */
   readonly files: readonly FileStat[]
   readonly total: {
     readonly files: number

@@ -37,7 +37,7 @@ export interface ExecutionContext {
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => Promise<void> | void
   /** Receives the confinement in force, once, before the command starts. */
   readonly onConfined?: (sandbox: ConfinementUse, notice: string | null) => void
-  /** Why configuration refuses a host, whatever the list of the command says; asked for each connection. */
+  /** Returns why configuration refuses a host, whatever the list of the command says. Called for each connection. */
   readonly hostRefusal?: HostRefusal
 }
 

@@ -1,7 +1,7 @@
 import type { EnvironmentMode } from "../domain/command.ts"
 import type { EnvironmentRules } from "../redaction/contract.ts"
 
-/** By this variable processes of an execution are found again when acode died and nothing confines them. */
+/** The variable that identifies processes of an execution after acode died, where nothing confines them. */
 const executionTag = "ACODE_EXECUTION_ID"
 
 /** The owner of a command: a person's own gets what is not filtered out, any other only what is listed for it. */

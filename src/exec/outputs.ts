@@ -7,12 +7,12 @@ export interface Captured {
   readonly stderr: CapturedStream
 }
 
-/** Both output streams of one process. */
+/** The two output streams of one process. */
 export interface OutputStreams {
   /** A stream that is neither captured nor watched goes nowhere. */
   readonly destinations: Pick<SpawnRequest, "stdout" | "stderr">
   start(child: Spawned): void
-  /** See Pump: call it when every process of the command is dead. */
+  /** Ends reading, as `Pump.finish` does. Call it when every process of the command is dead. */
   finish(): Promise<void>
   release(): void
   cancel(): void

@@ -100,7 +100,7 @@ function atDirectory(
   return { ...environment, PWD: cwd }
 }
 
-/** By its identity: a shell names a directory by the symlinks that led there. */
+/** Compares identities: a shell names a directory by the symlinks that led there. */
 function isSameDirectory(one: string, other: string): boolean {
   const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }))
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev

@@ -29,7 +29,7 @@ export function createRunner(deps: RunnerDeps): CommandRunner {
   }
 }
 
-/** From a free slot to the durable outcome. */
+/** Runs a command that has a free slot, up to its durable outcome. */
 async function run(deps: RunnerDeps, execution: Execution, queuedMs: number) {
   const ready = await makeReady(deps, execution)
   await writeIntent(deps, execution, ready)

@@ -19,7 +19,7 @@ export interface Ended {
   readonly exit: Exit
   /** The interruption from outside, if there was one. */
   readonly interruption: Interruption | null
-  /** Why the program itself never ran although a process did. */
+  /** The reason why the program itself never ran although a process did. */
   readonly startFailure: CommandError | null
   /** Set when something of the tree may be left, which must never happen. */
   readonly survivors: CommandError | null
@@ -186,7 +186,7 @@ const deadly = [
 ]
 
 /**
- * Behind a reaper a death by signal N arrives as exit code 128 + N, and is reported as the signal. 129 stays a
+ * A death by signal N arrives from a reaper as exit code 128 + N, and is reported as the signal. 129 stays a
  * code: git ends with it when it is called wrongly, which is far more common than a hang-up.
  */
 export function commandExit(exit: Exit, signalsAsExitCodes: boolean): Exit {

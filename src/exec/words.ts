@@ -39,7 +39,7 @@ function splitWords(line: string): string[] {
   return word === null ? words : [...words, word]
 }
 
-/** Inside double quotes a backslash escapes only what would otherwise mean something there. */
+/** Removes the backslashes that escape inside double quotes: those before a character with a meaning there. */
 function unescaped(quoted: string): string {
   return quoted.replace(/\\([$`"\\])/g, "$1")
 }

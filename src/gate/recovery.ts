@@ -124,7 +124,7 @@ function doubtsOf(
   })
 }
 
-/** On a busy machine more than two heartbeats may be late. */
+/** The time by which heartbeats may be late: on a busy machine more than two are. */
 const beatSlackMs = 3000
 
 /** Returns the reason to believe that a path changed after the command had ended, or null. */

@@ -212,7 +212,7 @@ function agrees(entry: Entry, bytes: Uint8Array, position: number, length: numbe
   return true
 }
 
-/** Up to this length, inspecting every position takes less time than building the tables that skip most. */
+/** The length up to which inspecting every position takes less time than building the tables that skip most. */
 export const plainBytesMax = 1024
 
 interface PlainEntry {

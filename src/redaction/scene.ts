@@ -19,7 +19,7 @@ export interface Found {
   readonly start: number
   readonly end: number
   readonly extent: Extent | null
-  /** Further secrets of the same kind behind it, in order; only the last can continue. */
+  /** Secrets of the same kind that follow it, in order; only the last can continue. */
   readonly also?: readonly { readonly start: number; readonly end: number }[]
 }
 

@@ -217,7 +217,7 @@ const alwaysIncluded: readonly string[] = [
 ]
 
 /**
- * Further variables of commands of a model or a plan: directories of toolchains and caches, certificates, output
+ * More variables of commands of a model or a plan: directories of toolchains and caches, certificates, output
  * settings. Nothing checks what such a command does with its environment, so any other variable needs
  * `execution.environment.include`.
  */

@@ -95,6 +95,6 @@ export interface ExecutionResult {
   readonly durationMs: number
   /** Oddities of the prompt and the output, also of a task that failed. */
   readonly warnings: readonly string[]
-  /** Why it failed; of a completed task RESPONSE_TRUNCATED where the output was cut off. */
+  /** The reason why it failed; RESPONSE_TRUNCATED for a completed task whose output was cut off. */
   readonly error?: ExecutionError
 }

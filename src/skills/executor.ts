@@ -28,9 +28,9 @@ export interface ExecutorConfig {
   /** Limit for one attempt. */
   readonly defaultTimeoutMs: number
   readonly defaultMaxTokens: number
-  /** After the first attempt. */
+  /** The maximum number of attempts after the first one. */
   readonly maxRetries: number
-  /** Before the first retry; doubled for each further one. */
+  /** The delay before the first retry; doubled for each further one. */
   readonly retryDelayMs: number
   /** Makes each delay a random part of what it would be, so that many runners do not come back at once. */
   readonly retryJitter: boolean
@@ -67,7 +67,7 @@ export function createDefaultConfig(overrides: Partial<ExecutorConfig> = {}): Ex
 export interface ExecutorTiming {
   readonly monotonicMs: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   readonly jitter: () => number
 }
 

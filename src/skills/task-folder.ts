@@ -6,7 +6,7 @@ import type { Workspace } from "../workspace/contract.ts"
 
 /** The files of tasks, outputs and context, all below one folder of the workspace. */
 export interface TaskFolder {
-  /** From the root of the workspace to the folder; empty or with a slash at its end. */
+  /** The path from the root of the workspace to the folder; empty or with a slash at its end. */
   readonly prefix: string
   readonly workspace: Workspace
 }
@@ -15,7 +15,7 @@ export interface TaskFile {
   readonly task: Task
   readonly text: string
   readonly sha256: string
-  /** From the root of the workspace, as messages and policy name it. */
+  /** The path from the root of the workspace, as messages and policy name it. */
   readonly path: string
   /** The path with the symlinks above the file resolved; recorded changes name the file so. */
   readonly relative: string

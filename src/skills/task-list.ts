@@ -16,7 +16,7 @@ export interface TaskSummary {
   readonly priority: TaskPriority
   /** The name of its skill. */
   readonly to: string
-  /** At most `goalCharactersMax` of it. */
+  /** The first characters of it, at most `goalCharactersMax`. */
   readonly goal: string
   readonly updatedAt: string
 }
@@ -61,7 +61,7 @@ export function listTaskRows(folder: TaskFolder, kept: KeptText): readonly TaskR
   return rows
 }
 
-/** So few files are read sooner than a cache is worth having. */
+/** The number of files up to which reading them costs less than a cache. */
 const keptFrom = 100
 const goalCharactersMax = 200
 

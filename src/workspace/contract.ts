@@ -260,7 +260,7 @@ export interface Tree {
 
 export interface TreeOptions {
   readonly graceMs?: number
-  /** Also inspects each file that git ignores, without reading it. Costs one `lstat` for each. */
+  /** Inspects each file that git ignores as well, without reading it. Costs one `lstat` for each. */
   readonly watchesIgnored?: boolean
   /** Applies the ignore rules of an earlier tree, null for one without git: a command may have changed the rules. */
   readonly rules?: IgnoreTexts | null

@@ -65,7 +65,7 @@ export function taskViolations(temp: TempWorkspace): string[] {
   const rows = allRows(temp)
   const replied = new Set<string>()
   const reviews = new Set<string>()
-  /** By task: how often it may be executed, how often it was answered, and how often it was completed. */
+  /** Counts by task: how often it may be executed, how often it was answered, and how often it was completed. */
   const wanted = new Map<string, number>()
   const answered = new Map<string, number>()
   const completed = new Map<string, number>()

@@ -26,7 +26,7 @@ export interface WiredPolicy {
   /** A hash of everything a decision depends on: an approval under another policy is not valid. */
   readonly policyVersion: string
   readonly rules: RuleSet
-  /** Why configuration refuses a host to every command; null where it does not. */
+  /** Returns why configuration refuses a host to every command; null where it does not. */
   hostRefusal(host: string): string | null
   /** Returns the options for a decision on these effects. Loads the shell grammar only where it may be needed. */
   optionsFor(effects: readonly Effect[]): Promise<PolicyOptions>

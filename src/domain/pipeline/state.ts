@@ -67,9 +67,9 @@ export interface PipelineState {
   readonly estimatedTokens: number
   /** The number of tokens that the server counts for one that acode estimates, by model. */
   readonly tokenScales: ReadonlyMap<string, number>
-  /** By stage, the shortest request that its server found too long since the last resume, as acode estimates it. */
+  /** The shortest request of each stage that its server found too long since the last resume, as acode estimates it. */
   readonly tooLong: Readonly<Partial<Record<Stage, number>>>
-  /** By stage, the number of replies since the last resume that were cut off at their limit. */
+  /** The number of replies of each stage since the last resume that were cut off at their limit. */
   readonly cutOff: Readonly<Partial<Record<Stage, number>>>
   /** The start of the present process for its timeouts; each wait for a person moves it forward. */
   readonly drivenSinceMs: number

@@ -109,6 +109,6 @@ export const FlatPlan = lazily(() =>
 export type FlatPlan = z.infer<ReturnType<typeof FlatPlan>>
 
 /**
- * Both forms, for the JSON Schema. Reading chooses the form first, so that a problem is reported for one form only.
+ * The two forms, for the JSON Schema. Reading chooses the form first, so that a problem is reported for one form only.
  */
 export const PlanFile = lazily(() => z.xor([FullPlan(), FlatPlan()]))

@@ -97,7 +97,7 @@ export interface FailedRequest {
   readonly externalCalls?: ExternalCalls | undefined
 }
 
-/** Why a task was not executed, or not well. Clients and workspaces throw it; the executor returns it. */
+/** The reason why a task was not executed, or not well. Clients and workspaces throw it; the executor returns it. */
 export class ExecutionError extends Error {
   /** The request that failed; null for errors of anything else. */
   readonly request: FailedRequest | null

@@ -32,7 +32,7 @@ export interface TaskStep {
   /** The output of the task is reviewed, and the task is not executed. */
   readonly isReview: boolean
   readonly claimed: NewEvent<typeof TaskClaimed>["data"] | null
-  /** By their places. */
+  /** Ordered by their places. */
   readonly asked: readonly NewEvent<typeof TaskAsked>["data"][]
   readonly replied: readonly NewEvent<typeof TaskReplied>["data"][]
   /** The files that it wrote, and what it left there. */
@@ -64,7 +64,7 @@ export interface SkillState {
   /** Tokens of all replies. */
   readonly tokens: number
   readonly steps: readonly TaskStep[]
-  /** By path: the hash that the last recorded change of the session left there. */
+  /** The hash that the last recorded change of the session left at each path. */
   readonly written: ReadonlyMap<string, string | null>
   /** Number of replies of a script or a recording that were asked for. */
   readonly replyCount: number

@@ -6,7 +6,7 @@ export interface SkillMeta {
   readonly description: string
   readonly license: string | null
   readonly compatibility: string | null
-  /** Such as `version` and `squad`; values as text. */
+  /** Metadata such as `version` and `squad`; values as text. */
   readonly metadata: Readonly<Record<string, string>>
   /** Text as written. It is shown, and grants nothing. */
   readonly allowedTools: string | null
@@ -24,7 +24,7 @@ export interface SkillContent extends SkillMeta {
   readonly directory: string
   /** Everything behind the front matter, byte for byte. */
   readonly body: string
-  /** By name. */
+  /** Ordered by name. */
   readonly referenceContents: readonly SkillReference[]
   /** Oddities that do not keep the skill from being used. */
   readonly warnings: readonly string[]

@@ -327,7 +327,7 @@ function withValue(text: string, key: string, value: string): string {
   return `${text.slice(0, first.offset)}${key}: ${spelledScalar(value)}${lineEndOf(text)}${text.slice(first.offset)}`
 }
 
-/** Behind the last input, else behind the goal, else at the beginning of the section, which is made where missing. */
+/** Adds an input after the last one, else after the goal, else at the beginning of the section, made where missing. */
 function withInput(text: string, input: TaskInput): string {
   const split = splitFrontMatter(text)
   if (!("lines" in split)) throw new Error("only a text that can be read is changed")

@@ -102,7 +102,7 @@ const bytesMax = 64 * 1024
 /** One file alone may take at most half of the space. */
 const diffBytesMax = bytesMax / 2
 
-/** Below this size hardly any diff fits; the remaining ones are not even computed, and count as this long. */
+/** The size below which hardly any diff fits; the remaining ones are not computed, and count as this long. */
 const roomBytesMin = 256
 
 /** Returns as many diffs as fit, each computed only when it is needed; what is cut or left out is named. */

@@ -69,7 +69,7 @@ async function act(
   parts.faults.reach("agent.performed")
 }
 
-/** Far beyond the limits of any session: reaching it means that the limits are wrong. */
+/** A number far beyond the limits of any session: reaching it means that the limits are wrong. */
 const actionsMax = 1_000_000
 
 const interruptions: Readonly<Record<StopCause, ControlRequest>> = {

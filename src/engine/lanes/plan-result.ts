@@ -18,7 +18,7 @@ export interface PlanResult {
   readonly tool_ms: number
   readonly wait_ms: number
   readonly exit_code: number
-  /** Why not all steps succeeded; null if they did. */
+  /** Returns why not all steps succeeded; null if they did. */
   readonly error_code: string | null
   readonly error_message: string | null
 }

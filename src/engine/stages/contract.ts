@@ -58,7 +58,7 @@ export interface StageView {
   readonly leftOut: readonly LeftOut[]
 }
 
-/** Some results as old ones, each as a new one, or each as an old one. */
+/** The age of results: some are old ones, all are new ones, or all are old ones. */
 export type OlderResults = "someOld" | "allNew" | "allOld"
 
 /** A file as it was read. */

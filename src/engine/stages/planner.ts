@@ -87,7 +87,7 @@ function skillsBlock(skills: string): string {
   return `An open step can use these skills, by the tool ${skillTool}; name the skill in the description of the step.\n\n${dataBlock({ type: "skills" }, skills)}`
 }
 
-/** Only when a plan is made again. */
+/** Set only when a plan is made again. */
 function earlier(state: PipelineState): readonly string[] {
   if (state.plans.length === 0) return []
   const done = state.steps.map(stepLine).join("\n")

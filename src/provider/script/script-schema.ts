@@ -9,7 +9,7 @@ export interface ScriptReply {
   readonly stage: Stage | "agent"
   /** Null when there is only a fault. */
   readonly content: { readonly text: string; readonly calls: readonly ScriptCall[] } | null
-  /** Together with content only `slow`, which delays it. */
+  /** A fault of the reply. With content only `slow` is allowed, which delays it. */
   readonly fault: { readonly kind: FaultKind; readonly afterMs: number } | null
   readonly usage: { readonly input: number; readonly output: number } | null
 }

@@ -23,9 +23,9 @@ export interface TransportRequest {
 /** Limits of one request. Each is measured separately, so that a failure can name the one that was exceeded. */
 export interface TransportLimits {
   readonly connectMs: number
-  /** From the request to the first byte of the body, headers not counted. */
+  /** The time from the request to the first byte of the body, headers not counted. */
   readonly firstByteMs: number
-  /** Between two pieces of the body. */
+  /** The time between two pieces of the body. */
   readonly betweenMs: number
   readonly wholeMs: number
 }

@@ -33,7 +33,7 @@ export interface AssignmentShape {
   readonly value: "any" | "mixed" | "random"
   readonly min: number
   readonly like?: RegExp
-  /** Not a secret when this precedes the last word of the key. */
+  /** Matches text that makes a key harmless when it precedes the last word of the key. */
   readonly notAfter?: RegExp
 }
 

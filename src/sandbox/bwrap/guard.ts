@@ -9,7 +9,7 @@ export interface GuardDescriptors {
    * nothing until acode is gone.
    */
   readonly lifeline: number
-  /** Further ones that are for bubblewrap alone. */
+  /** Additional ones that are for bubblewrap alone. */
   readonly others: readonly number[]
 }
 

@@ -3,7 +3,7 @@ import type { Host } from "../../domain/hosts.ts"
 
 /** The connections that policy allows to one command. */
 export interface ConnectionRules {
-  /** Why a command may not talk to this host; null when it may. Asked before the name is looked up. */
+  /** Returns why a command may not connect to this host; null when it may. Called before the name is resolved. */
   refusalOf(host: Host, port: number): string | null
   /** The same of an address that the host stands for. */
   refusalOfAddress(address: string, host: Host, port: number): string | null

@@ -27,7 +27,7 @@ export interface Door {
   readonly environment: Readonly<Record<string, string>>
   /** Waits for the sockets from the process that was just started, and serves them. */
   open(child: Spawned): void
-  /** After the end: why the command itself never ran. */
+  /** Returns, after the end, why the command itself never ran. */
   startFailure(): Failure | null
   /** Ends all connections. Calling it twice is fine. */
   close(): Promise<Connections>
@@ -185,7 +185,7 @@ interface StarterSettings {
   readonly ports: readonly number[]
   /** A socket pair whose other end acode holds. */
   readonly channel: number
-  /** Under which number this program itself is open. */
+  /** The descriptor under which this program itself is open. */
   readonly image: number
 }
 

@@ -28,7 +28,7 @@ export interface ProtectedTree {
    */
   watch(stop: () => void): void
   wasStopped(): boolean
-  /** After the command, or without one: gives the workspace back and moves away what appeared. Never throws. */
+  /** Restores the workspace after the command, or without one, and moves away what appeared. Never throws. */
   end(hasRun: boolean): Promise<CleanUpReport>
 }
 
@@ -66,7 +66,7 @@ export async function protectTree(
 }
 
 /**
- * Does for a command whose acode was killed what that acode would have done at its end. Nothing of the command may run
+ * Completes, for a command whose acode was killed, what that acode would have done at its end. Nothing of the command may run
  * any more. What a person made under a protected name since then goes to quarantine as well: nothing shows whose it is.
  */
 export async function sweepTree(
@@ -242,7 +242,7 @@ interface Watching {
   stop(): Promise<void>
 }
 
-/** Again and again, with pauses that keep it to a small part of the time. */
+/** Repeats the scan, with pauses that keep it to a small part of the time. */
 function repeatedly(look: () => Promise<void>): Watching {
   let timer: ReturnType<typeof setTimeout> | null = null
   let current: Promise<void> = Promise.resolve()

@@ -246,5 +246,5 @@ const setIdBits = 0o6000
 const directoriesPerTurn = 512
 /** The clock of file times advances in steps of up to 10 ms: a file made after the snapshot can look so much older. */
 const fileClockLagMs = 10
-/** Below it every name still fits in a path the system accepts; what lies deeper can only be reached step by step. */
+/** The depth up to which every name fits in a path the system accepts; deeper ones are reached step by step. */
 const pathBytesMax = 3800

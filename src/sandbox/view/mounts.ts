@@ -10,7 +10,7 @@ export type Mount =
   | { readonly kind: "link"; readonly path: string; readonly target: string }
 
 const shut = 0o000
-/** Can be passed through on the way to something a person opened below, but not listed. */
+/** A directory that leads to something a person opened below it: it can be passed through, but not listed. */
 const passable = 0o111
 
 /**

@@ -29,7 +29,7 @@ export function callsByTool(
   )
 }
 
-/** Must be written as the indexes are: SQLite would not use them for another spelling. */
+/** The expression as the indexes spell it: SQLite would not use them for another spelling. */
 const toolIs = "coalesce(canonical_tool, tool) = ?"
 const hasFailed = "status IN ('failed', 'interrupted')"
 

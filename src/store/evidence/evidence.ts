@@ -191,7 +191,7 @@ function aliasValues({ code, tools, isConfirmation }: CodeAlias) {
 
 const ofCode = (diagnostics: string) => `${diagnostics}.code = ?1`
 
-/** Also another code, in the calls that the alias is about. */
+/** Matches another code as well, in the calls that the alias is about. */
 const ofAlias = (
   diagnostics: string,
 ) => `${diagnostics}.code IN (?1, ?5) AND (${diagnostics}.code = ?1 OR EXISTS (

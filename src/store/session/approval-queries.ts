@@ -152,7 +152,7 @@ export function planApprovals(
 
 interface ApprovedPlan {
   readonly row: PlanApprovalRow
-  /** Not in the row. */
+  /** Read from the events: the row lacks it. */
   readonly isUnconfined: boolean
   readonly revoked: PlanApproval["revoked"]
 }

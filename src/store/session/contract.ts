@@ -35,7 +35,7 @@ export interface SessionSummary {
   readonly planId: string | null
   readonly planHash: string | null
   readonly state: SessionState
-  /** Why it ended or rests; null while it runs. */
+  /** The reason why it ended or rests; null while it runs. */
   readonly reason: string | null
   readonly exitCode: number | null
   readonly stepCount: number

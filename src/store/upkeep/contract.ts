@@ -53,7 +53,7 @@ export type KeptKind = "checkpoint" | "quarantine"
 
 /** The time that is known to have passed, whatever the wall clock shows. */
 export interface ObservedTime {
-  /** Since the first reading; never decreases. */
+  /** The time since the first reading; never decreases. */
   readonly agedMs: number
   /** The wall clock, unless it is ahead of the time that is known to have passed. */
   readonly nowMs: number

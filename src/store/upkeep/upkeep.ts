@@ -173,7 +173,7 @@ function recordUses(connection: DatabaseConnection, artifactsDirectory: string):
     }))
 }
 
-/** Beside its data an event has two hashes and a few short columns, and is in two indexes. */
+/** The bytes of an event beside its data: two hashes, a few short columns, and its place in two indexes. */
 const rowBytes = 400
 
 function artifactBytes(connection: DatabaseConnection, directory: string): ReadonlyMap<string, number> {

@@ -5,7 +5,7 @@ import type { TextLines } from "./text-lines.ts"
 /** The lines of a file that are most similar to some wanted lines, counted from 0. */
 export interface NearestLines {
   readonly start: number
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   readonly likeness: number
 }
 

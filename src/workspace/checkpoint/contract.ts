@@ -153,7 +153,7 @@ export interface TreeChanges {
  */
 export type ExpectedContents = ReadonlyMap<string, string | null>
 
-/** Some paths of a checkpoint, each with the content that a restore may replace. */
+/** Paths of a checkpoint, each with the content that a restore may replace. */
 export interface RestoreGoal {
   readonly checkpoint: Checkpoint
   readonly expected: ExpectedContents

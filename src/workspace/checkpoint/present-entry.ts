@@ -18,7 +18,7 @@ export type PresentEntry =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly entry: TreeEntry; readonly stamp?: FileStamp }
   | { readonly kind: "directory"; readonly mode: number }
-  /** Not known: the path may not be inspected. */
+  /** An entry that may not be inspected. */
   | { readonly kind: "hidden"; readonly why: string }
 
 /** Distinguishes a file from the same file after a write, as far as its times can. */

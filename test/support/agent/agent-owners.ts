@@ -34,7 +34,7 @@ function letGoOn({ workspace }: AgentWorkspace): void {
   writeFileSync(join(workspace.root, signalFile), "")
 }
 
-/** So many processes resume it at the same moment. Gives everything that is not as it must be. */
+/** Lets this many processes resume it at the same moment. Returns every violation. */
 export async function ownersViolations(count: number): Promise<readonly string[]> {
   using room = await restingSession()
   const { workspace } = room

@@ -34,7 +34,7 @@ const placeholders: Readonly<Record<string, string>> = {
   VALUE: "4",
 }
 
-/** Why the program does not take a command as it is printed; null when it does. Nothing is run. */
+/** Returns why the program does not accept a command as it is printed; null when it does. Nothing is run. */
 export function refusalOf(command: string): string | null {
   const words = wordsOf(command)
   const at = words.indexOf("acode")
@@ -55,7 +55,7 @@ function filledIn(word: string): string {
   return word.replace(/\b[A-Z]+\b/g, name => placeholders[name] ?? name)
 }
 
-/** Up to where a shell would begin something else. */
+/** Returns the words up to where a shell would begin something else. */
 function wordsOf(command: string): readonly string[] {
   const found = command.matchAll(/"([^"]*)"|'([^']*)'|([^\s"'|<>&;]+)|([|<>&;])/g)
   const words: string[] = []

@@ -65,7 +65,7 @@ function parsed(args: readonly string[]): ParsedLine | null {
 }
 
 const codePattern = /\b(?:ACODE-[A-Z]+-\d{3}|E[0-3]\d{2})\b/g
-/** At each end: the error of a command stands behind all that it printed. */
+/** The characters scanned at each end: the error of a command follows all that it printed. */
 const scannedMax = 200_000
 
 function noteCodes(output: string, args: readonly string[]): void {

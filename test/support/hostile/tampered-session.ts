@@ -274,7 +274,7 @@ function quoted(value: string | number | null): string {
   return typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`
 }
 
-/** Some of them, half of which concern the session. */
+/** Chooses a few of them, half of which concern the session. */
 export function someTampers(all: readonly Tamper[], count: number, random: Random): readonly Tamper[] {
   const [own, others] = [all.filter(one => one.concernsSession), all.filter(one => !one.concernsSession)]
   return Array.from({ length: count }, (_, index) => random.oneOf(index % 2 === 0 ? own : others))

@@ -34,7 +34,7 @@ function edgesOf({ text, secrets }: LabelledText): number[] {
 const link = (text: string) =>
   `${escapeCharacter}]8;;https://example.org/x${escapeCharacter}\\${text}${escapeCharacter}]8;;${escapeCharacter}\\`
 
-/** On a terminal. */
+/** Decorations of a terminal. */
 const coloured: readonly Decoration[] = [
   {
     name: "colours around what is secret",
@@ -82,7 +82,7 @@ const fromJson = (text: string): string => {
 }
 const unicode = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-/** Inside a string of JSON, as programs write it. */
+/** Decorations of a string of JSON, as programs write it. */
 const inJson: readonly Decoration[] = [
   { name: "JSON", write: ({ text }) => `{"line":"${jsonString(text)}"}`, read: fromJson },
   {

@@ -11,7 +11,7 @@ export interface FakeReply {
    * The reason for the end, independent of a protocol: `refused` becomes its own word; an unknown one is sent as it is.
    */
   readonly end: FakeEnd
-  /** Before the first byte of it. */
+  /** The delay before the first byte of it. */
   readonly delayMs?: number
 }
 
@@ -60,7 +60,7 @@ export interface FakeModel {
 export interface Received {
   readonly method: string
   readonly path: string
-  /** By lower-case name. */
+  /** Values by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   /** Parsed; null where there is none. */
   readonly body: Json
@@ -95,7 +95,7 @@ export interface FakeServer extends AsyncDisposable {
   readonly endpoint: string
   /** All of them in the order they came, also those that are no chat. */
   readonly requests: readonly Received[]
-  /** Only those that ask the model. */
+  /** The requests that ask the model. */
   readonly chats: readonly Received[]
   /** The number of open connections, and of all so far. */
   readonly connections: { readonly open: number; readonly all: number }

@@ -1,7 +1,7 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import { at, isObject, listAt, textAt } from "./json.ts"
 
-/** Some value that a JSON Schema takes, of the schemas that are used here. */
+/** Returns a value that a JSON Schema accepts, for the schemas that are used here. */
 export function sample(schema: Json): Json {
   const fixed = at(schema, "const") ?? listAt(schema, "enum")[0]
   if (fixed !== undefined && fixed !== null) return fixed

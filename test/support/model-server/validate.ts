@@ -72,7 +72,7 @@ function isTakenId(id: string): boolean {
   return /^[a-z0-9]{9}$/i.test(id) || /[^\w-]/.test(id)
 }
 
-/** After the calls of an assistant come exactly their results. */
+/** Returns why messages are invalid: the calls of an assistant are followed by exactly their results. */
 function invalidOpenai(messages: readonly Json[]): string | null {
   let open: readonly string[] = []
   for (const [index, message] of messages.entries()) {

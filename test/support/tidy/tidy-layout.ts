@@ -4,7 +4,7 @@ import { type Finding, lineOf, parse, type TidyFile, visit } from "./tidy-files.
 import { exportedNames } from "./tidy-names.ts"
 
 const folderFilesMax = 20
-/** Below this length a file that only its neighbour imports is part of that neighbour. */
+/** The length below which a file that only its neighbour imports is part of that neighbour. */
 const ownFileLinesMin = 80
 
 /** Returns the folders that hold more files than a reader can scan. */
@@ -17,11 +17,11 @@ export function crowdedFolders(files: readonly TidyFile[]): string[] {
 
 /** Files that stay on their own although one neighbour imports them, with the reason. The list only shrinks. */
 const separateFiles: Readonly<Record<string, string>> = {
-  "src/app/verbs/workspace-adoption.ts": "the one verb that moves the state of a workspace",
-  "src/cli/help.ts": "loaded only when help is asked for",
+  "src/app/verbs/workspace-adoption.ts": "loaded only when a history is adopted",
+  "src/cli/help.ts": "the layout of help, apart from the start of a command",
   "src/exec/queue.ts": "a queue, tested by itself",
   "src/gate/resolution.ts": "the first step of a call, before any effect",
-  "src/models/spoken-protocol.ts": "finds out the protocol of a server, tested by itself",
+  "src/models/spoken-protocol.ts": "loaded only for a server whose protocol nothing names",
   "src/provider/protocols/ollama/request.ts": "each protocol has a request, a reply and errors",
   "src/provider/protocols/openai/request.ts": "each protocol has a request, a reply and errors",
   "src/provider/transport/egress.ts": "the security decision where a request may go",
@@ -130,7 +130,7 @@ export function vagueOpenings(file: TidyFile): Finding[] {
 }
 
 const vagueOpener =
-  /^(What|Who|Whose|Of|How|As|Those|Which|Whether|Where|When|For|In|With|To|That|Whatever|Whoever)$/
+  /^(What|Who|Whose|Of|How|As|Those|Which|Whether|Where|When|For|In|With|To|That|Whatever|Whoever|Why|By|From|If|So|At|Up|On|Also|After|Before|Between|Behind|Below|Beside|Outside|Inside|Since|Under|Again|Can|Does|Far|Not|Together|Further|Stand|See|Must|Only|Some|Such|Both)$/
 
 interface RefusedPhrase {
   readonly text: RegExp

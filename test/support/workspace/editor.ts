@@ -63,7 +63,7 @@ export class Editor {
     return this.read(path) === content
   }
 
-  /** Also what git holds, of a commit or of the index, is the person's own copy. */
+  /** Returns whether git holds the content, in a commit or the index: that is the person's own copy too. */
   isInGit(content: string): boolean {
     const hash = createHash("sha1")
       .update(`blob ${Buffer.byteLength(content)}\0${content}`)

@@ -23,7 +23,7 @@ function inMounts(script: string, directory: string): readonly string[] {
   return ["unshare", "--mount", ...asUser, "sh", "-c", `${script} && exec "$@"`, directory]
 }
 
-/** Why mounts cannot be made here; null when they can. */
+/** Returns why mounts cannot be made here; null when they can. */
 export function mountSkip(): string | null {
   if (Bun.which("unshare") === null) return "unshare is not installed"
   const directory = mkdtempSync(join(tmpdir(), "acode-"))

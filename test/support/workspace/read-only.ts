@@ -12,7 +12,7 @@ export function readOnlyDirectory(directory: string): Disposable {
   return { [Symbol.dispose]: () => void chattr("-i", directory) }
 }
 
-/** Why that cannot be done here; null when it can. */
+/** Returns why that cannot be done here; null when it can. */
 export function readOnlySkip(): string | null {
   const directory = mkdtempSync(join(tmpdir(), "acode-"))
   try {

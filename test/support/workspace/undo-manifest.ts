@@ -50,7 +50,7 @@ export async function undoneManifest(random: Random, isProgram = false): Promise
   return lies.map(path => `${JSON.stringify(path)}: ${before.get(path)} became ${after.get(path)}`)
 }
 
-/** By its own name, or by that of a directory it is in. */
+/** Returns whether a path is named by itself, or by a directory it is in. */
 function isTold(told: readonly string[], path: string): boolean {
   return told.some(
     each => each === path || each === `${path}/` || (each.endsWith("/") && path.startsWith(each)),
@@ -270,7 +270,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** By a program, whose arguments are bytes, unlike those that can be given to it from here. */
+/** Makes a FIFO through a program: its arguments are bytes, which the runtime cannot pass. */
 function makeFifo(path: Buffer, mode: number): void {
   Bun.spawnSync(["sh"], {
     stdin: Buffer.concat([

@@ -3,16 +3,16 @@ import { modelFailure } from "../../reply-fault.ts"
 
 const charactersPerToken = 4
 
-/** If the server counted less than this share of the estimate, it did not read all of a request of text or code. */
+/** The share of the estimate below which a server's count shows that it did not read all of a text or code request. */
 const wholeShareMin = 1 / 1.5
 
 /** The smallest share of the estimate that a well-suited tokenizer produces. */
 const shareMin = 0.7
 
-/** From this share of the window on, a request may really be longer than the window. */
+/** The share of the window from which on a request may really be longer than the window. */
 const nearWindow = 0.75
 
-/** If the server counted less than this share of at least this many tokens that it has to read, it cut the request. */
+/** The share of at least this many tokens below which a server's count shows that it cut the request. */
 const surelyCut = { tokensMin: 2048, shareMin: 0.55 } as const
 
 /** The least space that a reply needs. */

@@ -10,7 +10,7 @@ interface ServerError {
   /** False when the body is not an error, or not a known form of one. */
   readonly isKnown: boolean
   readonly message: string
-  /** Both as the server spells them, in lower case; empty when they are missing. */
+  /** The two texts as the server spells them, in lower case; empty when they are missing. */
   readonly type: string
   readonly code: string
   /** Token counts of llama.cpp. */
