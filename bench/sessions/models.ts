@@ -25,7 +25,7 @@ export async function modelFigures(): Promise<Figure[]> {
 const acode = join(repositoryRoot, "dist", "acode")
 const plan = reply.plan({ write: ["made.txt"] })
 
-/** Measures the time from the start of the compiled program to the moment the server has its first request to the model. */
+/** Measures the time from the start of the compiled program until the server has its first request to the model. */
 async function coldStart(protocol: Protocol): Promise<Figure[]> {
   using workspace = tempWorkspace({ git: true, files: { "README.md": "# a project\n" } })
   using hello = compiledHello()

@@ -66,8 +66,9 @@ export async function protectTree(
 }
 
 /**
- * Completes, for a command whose acode was killed, what that acode would have done at its end. Nothing of the command may run
- * any more. What a person made under a protected name since then goes to quarantine as well: nothing shows whose it is.
+ * Completes, for a command whose acode was killed, what that acode would have done at its end. Nothing of the command
+ * may run any more. What a person made under a protected name since then goes to quarantine as well: nothing shows
+ * whose it is.
  */
 export async function sweepTree(
   settings: TreeSettings,
