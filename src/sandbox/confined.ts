@@ -127,7 +127,7 @@ async function prepare(
   }
 }
 
-/** Not `/dev/null`: a device could be read and written through the mask. */
+/** Returns an empty file to bind over paths, not `/dev/null`: a device could be read and written through the mask. */
 function ensureMaskFile(workDirectory: string): string {
   const path = join(workDirectory, "mask")
   const found = lstatSync(path, { throwIfNoEntry: false })
@@ -190,7 +190,7 @@ export function tagOf({ [executionTag]: id }: Confinement["environment"]): Reado
 }
 
 export interface ConfinedTree extends ProcessTree {
-  /** After the end: gives back what the tree held on to. */
+  /** Releases what the tree holds. Call it after the end. */
   dispose(): Promise<void>
 }
 

@@ -95,7 +95,7 @@ export interface ProcessTree {
   cpuMs?(): number | null
   /** The limit the tree ran into. A program may cope with it: it explains a failure, it does not make one. */
   limitHit(): "memory" | "processes" | "repositories" | null
-  /** After `settle`: why the program itself never ran although the process was started. */
+  /** Returns, after `settle`, why the program itself never ran although the process was started. */
   startFailure?(): Failure | null
 }
 
@@ -115,7 +115,7 @@ export interface CleanUpReport {
 /** The confinement that this machine supports, found by trying it. */
 export interface SandboxProbe {
   readonly kind: Sandbox["kind"]
-  /** Why it is not stronger, and what to do about it; null when it works. */
+  /** The reason why it is not stronger, and what to do about it; null when it works. */
   readonly reason: string | null
   readonly hint: string | null
   readonly features: Readonly<Record<string, boolean>>

@@ -157,7 +157,7 @@ function sample(status: LaunchStatus, end: EndOfTree): void {
   if (inner !== null) end.sampledBytes = peakMemoryOf(descendantsOf(inner.pid, sampledMax))
 }
 
-/** Before the namespace has a first process that can be named, everything is still in bubblewrap's process group. */
+/** Kills the process group of bubblewrap, which holds everything until the namespace has a first process. */
 function killAtOnce(child: Spawned, status: LaunchStatus): void {
   if (status.inner() === null) trySignal(-child.pid, sigkill)
   status.inner()?.signal(sigkill)

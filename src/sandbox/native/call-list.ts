@@ -200,7 +200,7 @@ function numberOf(name: SystemCallName, architecture: Architecture): number {
   return callNumbers[name][architecture === "x64" ? 0 : 1]
 }
 
-/** Only calls that both architectures have. */
+/** The numbers of calls that both architectures have. */
 const callNumbers = {
   read: [0, 63],
   write: [1, 64],

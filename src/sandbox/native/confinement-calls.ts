@@ -75,7 +75,7 @@ function record(tag: number, bytes: number): Uint8Array {
   return content
 }
 
-/** From the start to the first process of the namespace. */
+/** Returns the calls from the start to the first process of the namespace. */
 function outerCalls({ descriptors, groupDoors, network, user }: NativeProfile): readonly Call[] {
   const flags = network === "host" ? namespaces & ~newNetwork : namespaces
   return [

@@ -133,7 +133,7 @@ interface LauncherStart {
   readonly argv: readonly string[]
   /** Descriptors 3 and up. */
   readonly extra: readonly (number | "pipe")[]
-  /** After the spawn: hands over what is the child's, and returns what is ours. */
+  /** Hands over, after the spawn, what is the child's, and returns what is ours. */
   attach(child: Spawned): Pick<LauncherDeps, "child" | "status" | "gate">
   close(): void
 }

@@ -103,7 +103,7 @@ interface EndOfTree {
   peakBytes: number | null
 }
 
-/** Before the namespace has a first process that can be named, everything is still in the launcher's process group. */
+/** Kills the process group of the launcher, which holds everything until the namespace has a first process. */
 function killAtOnce(child: Spawned, reports: Reports): void {
   if (reports.inner() === null) trySignal(-child.pid, sigkill)
   reports.inner()?.signal(sigkill)
