@@ -7,11 +7,11 @@ export function hintFor(message: string, setting: (name: string) => string | nul
   if (setting("kernel/unprivileged_userns_clone") === "0")
     return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
   if (setting("kernel/apparmor_restrict_unprivileged_userns") === "1")
-    return "AppArmor forbids it: install a profile that lets bwrap create user namespaces (package apparmor-profiles)"
+    return "AppArmor forbids it to programs without a profile: `acode doctor --apparmor` prints one for acode and says how to load it"
   if (/mount \/?proc|proc.*not permitted/i.test(message))
     return "/proc is masked, as in many containers: start the container with --security-opt systempaths=unconfined"
   if (/permission|not permitted|namespace|EPERM|EACCES|ENOSPC/i.test(message))
-    return "a container or a security module forbids namespaces: allow them, or run acode outside of it"
+    return "a container or a security module forbids namespaces: allow them (docker run --security-opt seccomp=unconfined), or run acode outside of it"
   return "run `acode doctor` to see what was tried"
 }
 

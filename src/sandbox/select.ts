@@ -58,6 +58,14 @@ export async function probeChoice(
   return bestOf(failed)
 }
 
+/** Tries every mechanism, in the order in which `auto` does. */
+export async function probeEvery(
+  workspaceRoot: string,
+): Promise<readonly { readonly kind: Candidate["kind"]; readonly probe: SandboxProbe }[]> {
+  const candidates = findCandidates(workspaceRoot)
+  return await Promise.all(candidates.map(async each => ({ kind: each.kind, probe: await each.probe() })))
+}
+
 function candidatesFor(
   choice: SandboxChoice,
   workspaceRoot: string,

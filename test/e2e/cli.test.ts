@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { dirname, join } from "node:path"
 import { cliCommands } from "../../src/cli/commands/table.ts"
 import { acodeProgram, runAcode } from "../support/acode.ts"
+import { cannotForbidNamespaces, testWhere, withoutNamespaces } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 let workspace: TempWorkspace
@@ -172,6 +173,35 @@ describe("doctor", () => {
     expect(stdout).toContain("runtime")
     expect(stdout).toContain("sandbox")
     expect(exitCode).toBe(0)
+  })
+
+  test("names every way to confine a command, and whether it works here", async () => {
+    const { stdout } = await acode(["doctor", "--json"])
+    const [found] = JSON.parse(stdout).filter((finding: { id: string }) => finding.id === "sandbox")
+    for (const kind of ["native", "bwrap"]) expect(found.message).toMatch(new RegExp(`^${kind}: \\S`, "m"))
+  })
+
+  testWhere(cannotForbidNamespaces)("says what to do where nothing can confine", async () => {
+    using own = tempWorkspace()
+    const env = { ...own.environment, PATH: process.env["PATH"] ?? "" }
+    const argv = [...withoutNamespaces, acodeProgram(), "doctor"]
+    const child = Bun.spawn(argv, { cwd: own.root, env, stdout: "pipe", stderr: "pipe" })
+    const stdout = await child.stdout.text()
+    expect(await child.exited).toBe(0)
+    expect(stdout).toContain("none: commands are asked about one by one")
+    expect(stdout).toContain(
+      "native: acode's launcher cannot confine here: the launcher could not make namespaces",
+    )
+    expect(stdout).toContain("→ allow user namespaces: sysctl user.max_user_namespaces=15000")
+  })
+
+  test("prints a profile for AppArmor that names acode's own program", async () => {
+    const { stdout, exitCode } = await acode(["doctor", "--apparmor"])
+    expect(exitCode).toBe(0)
+    const [, program = ""] =
+      /^profile acode "(.+)" flags=\(unconfined\) \{\n {2}userns,\n\}$/m.exec(stdout) ?? []
+    expect(existsSync(program)).toBe(true)
+    expect(JSON.parse((await acode(["doctor", "--apparmor", "--json"])).stdout)).toEqual({ profile: stdout })
   })
 
   test("names a corrupt database and exits 1", async () => {

@@ -4,10 +4,11 @@ import { counted } from "../../base/text.ts"
 import { command } from "../../domain/command-validation.ts"
 import { Failure } from "../../domain/failure.ts"
 import { findProgram } from "../../exec/program.ts"
+import type { SandboxProbe } from "../../sandbox/contract.ts"
+import { probeEvery } from "../../sandbox/select.ts"
 import { openStore } from "../../store/open-store.ts"
 import { hasOldState } from "../state/state-directory.ts"
 import { formerHistory } from "../state/workspace-record.ts"
-import { probeHere } from "../wiring/sandbox.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import type { DoctorFinding } from "./diagnosis.ts"
 
@@ -68,12 +69,30 @@ async function configuration(wiring: Wiring): Promise<DoctorFinding> {
 
 async function sandbox(wiring: Wiring): Promise<DoctorFinding> {
   const { values } = await wiring.config()
-  const probe = await probeHere(values, wiring.root.path)
-  const missing = Object.entries(probe.features).flatMap(([name, isPresent]) => (isPresent ? [] : [name]))
-  if (probe.kind === "none") return warning("sandbox", `none: ${probe.reason ?? "not available"}`, probe.hint)
-  const name = { bwrap: "bubblewrap", native: "native", perl: "perl" }[probe.kind]
-  if (missing.length === 0) return ok("sandbox", `${name}, with everything it can do`)
-  return ok("sandbox", `${name}, without ${missing.join(", ")}`)
+  const { sandbox: choice } = values.execution
+  const every = await probeEvery(wiring.root.path)
+  const lines = every.map(({ kind, probe }) => `${kind}: ${probe.reason ?? abilities(probe.features)}`)
+  const works = every.find(each => each.probe.kind !== "none" && ["auto", each.kind].includes(choice))
+  if (works !== undefined) return ok("sandbox", [`${works.kind} confines commands`, ...lines].join("\n"))
+  const hint = every.find(({ kind }) => choice === "auto" || choice === kind)?.probe.hint ?? null
+  const none = choice === "none" ? "none, as configured" : "none: commands are asked about one by one"
+  return warning("sandbox", [none, ...lines].join("\n"), choice === "none" ? null : hint)
+}
+
+/** Says what is missing, in the words of a person who has to do without it. */
+function abilities(features: SandboxProbe["features"]): string {
+  const missing = Object.entries(withoutFeature).flatMap(([name, text]) =>
+    features[name] === false ? [text] : [],
+  )
+  return missing.length === 0 ? "works, with everything" : `works, but ${missing.join(", ")}`
+}
+
+const withoutFeature: Readonly<Record<string, string>> = {
+  processesGroup: "no control group holds the number of processes",
+  memoryGroup: "no control group holds the memory of a whole tree",
+  disableUserNamespaces: "only the filter of system calls forbids user namespaces",
+  limitsScratch: "what is written to memory has no limit",
+  freshProc: "/proc is masked, as in containers, so commands see the numbers of other processes",
 }
 
 /** Runs a command through all steps but the recording: a check must not write history. */

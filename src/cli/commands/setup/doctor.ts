@@ -1,4 +1,4 @@
-import { type DoctorFinding, isHealthy } from "../../../app/verbs/diagnosis.ts"
+import { appArmorProfile, type DoctorFinding, isHealthy } from "../../../app/verbs/diagnosis.ts"
 import { exitCodes } from "../../../domain/exit-codes.ts"
 import { defineCommand } from "../../definition.ts"
 import type { Output } from "../../output.ts"
@@ -8,9 +8,19 @@ export const doctor = defineCommand({
   summary: "check what acode needs on this machine, and how to fix what is missing",
   description: "Exits 1 when a check fails; warnings do not count.",
   arguments: [],
-  flags: {},
+  flags: {
+    apparmor: {
+      kind: "boolean",
+      summary: "print a profile that lets acode make user namespaces where AppArmor forbids it",
+    },
+  },
   examples: [{ line: "acode doctor", note: "first thing to try when something does not work" }],
-  run: async (_input, { service, output, globals }) => {
+  run: async ({ flags }, { service, output, globals }) => {
+    if (flags.apparmor) {
+      if (globals.json) output.json({ profile: appArmorProfile() })
+      output.line(appArmorProfile().trimEnd())
+      return 0
+    }
     const findings = await (await service()).diagnose()
     if (globals.json) output.json(findings.map(finding => ({ id: finding.name, ...finding })))
     const width = Math.max(...findings.map(finding => finding.name.length))
