@@ -94,13 +94,18 @@ function asWritten(source: Uint8Array, sourceEnd: number): ReadableText {
 }
 
 const singleQuote = 39
+const doubleQuote = 34
+const quotePairs = [`''`, `'"`, `"'`, `""`]
 
 /** Returns the earliest position at which the first unit can begin; -1 when none can, as in nearly every text. */
 function firstTrigger(source: Uint8Array, isFinal: boolean): number {
   const view = Buffer.from(source.buffer, source.byteOffset, source.length)
-  let first = view.indexOf(`'"'`)
+  let first = -1
+  for (const pair of quotePairs) first = earlier(first, view.indexOf(pair))
   for (const byte of [27, 92, 38]) first = earlier(first, source.indexOf(byte))
-  if (!isFinal) first = earlier(first, source.indexOf(singleQuote, Math.max(0, source.length - 4)))
+  if (!isFinal)
+    for (const quote of [singleQuote, doubleQuote])
+      first = earlier(first, source.indexOf(quote, Math.max(0, source.length - 4)))
   // A quote before a backslash may belong to it.
   return first > 0 ? first - 1 : first
 }
@@ -171,7 +176,8 @@ class Decoder {
     this.starts.push(start)
     this.ends.push(end)
     this.places.push(this.length)
-    if (character === ampersand || character === backslash) this.mayNest = true
+    // Two quotes may join the parts of a word.
+    if (character === ampersand || escapedCharacters.has(character)) this.mayNest = true
     if (escapedCharacters.has(character)) this.bytes[this.length++] = backslash
     if (character !== 0) this.bytes[this.length++] = character
     this.placeEnds.push(this.length)

@@ -23,6 +23,7 @@ const slash = 47
 const dollar = 36
 const ampersand = 38
 const singleQuote = 39
+const doubleQuote = 34
 const carriageReturn = 13
 const newline = 10
 const bracket = 91
@@ -31,9 +32,10 @@ const closingBracket = 93
 /** The bytes that can follow each first byte of a unit: nearly every quote and backslash is an ordinary one. */
 const followers = new Map([
   [escapeByte, alphabetOf(/[[\]()78=>]/)],
-  [backslash, alphabetOf(/[\\/$uxe0]/i)],
+  [backslash, alphabetOf(/[\\/$uxe0\r\n"']/i)],
   [ampersand, alphabetOf(/[#qalg]/i)],
-  [singleQuote, alphabetOf(/[\\"]/)],
+  [singleQuote, alphabetOf(/[\\"']/)],
+  [doubleQuote, alphabetOf(/["']/)],
 ])
 
 /** A table over two consecutive bytes: 1 when a unit may begin with them. */
@@ -54,9 +56,52 @@ export function readUnit(source: Uint8Array, at: number, unit: Unit): number {
       return readEscape(source, at, unit)
     case ampersand:
       return readEntity(source, at, unit)
+    case doubleQuote:
+      return readJoint(source, at)
     default:
       return readNestedQuote(source, at, unit)
   }
+}
+
+/** The characters of which tokens and passwords consist; what stands between two of them joins one word. */
+const joined = alphabetOf(/[\w+/=-]/)
+const letterN = 110
+const letterR = 114
+
+/** Reads two quotes between the parts of a word, which a shell joins: `one""two`, `'one'"two"`, in a string `\"\"`. */
+function readJoint(source: Uint8Array, at: number): number {
+  let next = at
+  for (let quotes = 0; quotes < 2; quotes++) {
+    const run = runOfBackslashes(source, next)
+    const quote = source[next + run]
+    if (quote === undefined) return isOpen
+    if ((quote !== singleQuote && quote !== doubleQuote) || run > backslashesMax) return at
+    next += run + 1
+  }
+  return endOfJoint(source, at, next)
+}
+
+/**
+ * Reads a backslash at the end of a line, where a shell continues the word on the next one. In a string both of them
+ * are escaped.
+ */
+function readContinuation(source: Uint8Array, at: number, run: number): number {
+  let next = at + run
+  if (run > 2) {
+    if (source[next] === letterR) next += 1 + runOfBackslashes(source, next + 1)
+    if (source[next] === undefined) return isOpen
+    return source[next] === letterN ? endOfJoint(source, at, next + 1) : at
+  }
+  if (source[next] === carriageReturn) next += 1
+  if (source[next] === undefined) return isOpen
+  return source[next] === newline ? endOfJoint(source, at, next + 1) : at
+}
+
+function endOfJoint(source: Uint8Array, at: number, next: number): number {
+  if (at === 0 || joined[source[at - 1] ?? 0] !== 1) return at
+  const after = source[next]
+  if (after === undefined) return isOpen
+  return joined[after] === 1 ? next : at
 }
 
 /** Returns how many bytes to skip when no unit begins here: all backslashes of a run belong together. */
@@ -84,6 +129,13 @@ function readEscape(source: Uint8Array, at: number, unit: Unit): number {
   if (run > backslashesMax) return at
   const letter = source[at + run]
   if (letter === undefined) return isOpen
+  if (letter === singleQuote || letter === doubleQuote) return readJoint(source, at)
+  if (
+    letter === newline ||
+    letter === carriageReturn ||
+    (run === 3 && (letter === letterN || letter === letterR))
+  )
+    return readContinuation(source, at, run)
   if (letter === slash || letter === dollar) {
     unit.character = letter
     return at + run + 1
@@ -151,7 +203,10 @@ const nestedQuoteBytesMax = 14
 function readNestedQuote(source: Uint8Array, at: number, unit: Unit): number {
   const text = latin1(source, at, at + nestedQuoteBytesMax)
   const found = nestedQuote.exec(text)
-  if (found === null) return at + text.length === source.length && openNestedQuote.test(text) ? isOpen : at
+  if (found === null) {
+    const isOpenHere = at + text.length === source.length && !unit.isFinal && openNestedQuote.test(text)
+    return isOpenHere ? isOpen : readJoint(source, at)
+  }
   unit.character = singleQuote
   return at + found[0].length
 }

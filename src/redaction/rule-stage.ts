@@ -183,12 +183,26 @@ function scan(run: Scan, start: number): void {
   }
   // No anchor contains a carriage return: a progress bar is shown before its line ends.
   const lastReturn = bytes.lastIndexOf(carriageReturn) + 1
-  const unseen = at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1)
+  const unseen = leadStart(bytes, at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1))
   const held = final ? end : Math.max(text.readableAt(copied), unseen)
   const out = held === end ? text.sourceEnd : Math.max(copied, text.startOf(held))
   keepText(source, text, edits, copied, out, redactPayload)
   remember(run, scene, held, out)
 }
+
+/**
+ * Returns the start of the characters before a position that may belong to a token whose anchor is in the middle or at
+ * its end.
+ */
+function leadStart(bytes: Uint8Array, at: number): number {
+  let start = at
+  while (start > 0 && at - start < leadBytesMax && leadBytes[bytes[start - 1] ?? 0] === 1) start -= 1
+  return start
+}
+
+/** More than the longest lead of a rule. */
+const leadBytesMax = 128
+const leadBytes = alphabetOf(/[\w.~+/=-]/)
 
 function remember({ progress, source, text }: Scan, scene: Scene, held: number, out: number): void {
   const context = Math.max(0, held - contextBytes)

@@ -19,6 +19,15 @@ const schemes =
   "bearer|basic|token|splunk|apitoken|zoho-oauthtoken|klaviyo-api-key|negotiate|apikey|api-key|ssws|genie-?key|bot"
 /** Members of a JSON web key that are private. */
 const jwkNames = ["d", "p", "q", "dp", "dq", "qi", "k"]
+/** Services whose keys have no form of their own, from public rule sets. */
+const keyedServices =
+  `adafruit algolia asana beamer bittrex braintree codecov coinbase contentful cloudflare datadog deepseek discord
+  dropbox droneci etsy facebook fastly finicity finnhub flickr freshbooks gitter google heroku hubspot infracost
+  intercom jfrog kraken kucoin linkedin looker mailchimp mailgun mandrill mapbox mattermost meraki messagebird mistral
+  netlify nytimes okta openai openweather paypal pinecone plaid plivo rapidapi razorpay sendbird sendgrid sentry
+  shodan snyk square squarespace stripe sumologic travisci trello twilio twitch twitter typeform vercel vonage yandex zendesk`.split(
+    /\s+/,
+  )
 const quotes = ['"', '\\"', '\\\\\\"', "\\u0022", "&quot;"]
 /** The opening of a value on a command line, also in a string inside a string. */
 const quote = "(?:\\\\{0,4}\\$?[\"'`])?"
@@ -215,14 +224,20 @@ export const redactionRules: readonly RedactionRule[] = [
       min: 8,
     },
   ),
-  assignment("secret-key", ["encryption_key", "encryption-key", "encryptionkey", "master_key", "masterkey"], {
-    value: "mixed",
-    min: 8,
-  }),
-  assignment("secret-key", ["application_key", "applicationkey", "license_key", "licensekey", "app_key"], {
+  assignment("secret-key", ["encryption_key", "encryption-key", "encryptionkey"], { value: "mixed", min: 8 }),
+  assignment("secret-key", ["master_key", "master-key", "masterkey"], { value: "mixed", min: 8 }),
+  assignment("secret-key", ["application_key", "application-key", "applicationkey", "app_key", "app-key"], {
     value: "mixed",
     min: 20,
   }),
+  assignment("secret-key", ["license_key", "license-key", "licensekey"], { value: "mixed", min: 20 }),
+  // The name of a service says what the key is for, so that letters of one case are enough.
+  assignment(
+    "secret-key",
+    keyedServices.flatMap(name => [`${name}_key`, `${name}-key`]),
+    { value: "mixed", min: 20, like: /^(?=.*\d)(?=.*[A-Za-z])[\w+/=.-]{20,}$/ },
+  ),
+  assignment("private-key", ["client-key-data"], { value: "mixed", min: 40 }),
   assignment("private-key", ["private_key", "private-key", "privatekey"], { value: "mixed", min: 16 }),
   assignment("connection-string", ["accountkey", "account_key", "sharedaccesskey"], {
     value: "mixed",

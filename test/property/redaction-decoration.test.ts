@@ -114,6 +114,16 @@ describe("wherever a stream is cut", () => {
     return Buffer.concat([...out, stream.end()]).toString("latin1")
   }
 
+  test("the same comes out behind a line that has ended, also for tokens whose mark is at their end", () => {
+    for (const { label, text } of foundIn("labelled-services.txt", 4)) {
+      const bytes = Buffer.from(`done\n${text}\n`)
+      const whole = streamed([bytes])
+      for (let at = 6; at < bytes.length; at++)
+        if (streamed([bytes.subarray(0, at), bytes.subarray(at)]) !== whole)
+          expect([label, text, at]).toEqual([])
+    }
+  })
+
   test("the same comes out, for every secret in some decoration and every place in it", () => {
     const below = seeded(6)
     for (const labelled of foundIn("labelled-secrets.txt", 6)) {

@@ -37,6 +37,13 @@ describe("names of secrets", () => {
     "AZURE_STORAGE_CONNECTION_STRING",
     "SLACK_WEBHOOK_URL",
     "SESSION_COOKIE",
+    "AUTH",
+    "COOKIE",
+    "CREDS",
+    "DSN",
+    "JWT",
+    "PASS",
+    "PAT",
   ])("%s", name => {
     expect(isSecretName(name)).toBe(true)
   })

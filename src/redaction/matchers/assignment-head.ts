@@ -134,9 +134,12 @@ function openingLength(scene: Scene, from: number): number {
   return quote === 0 ? 0 : quote + 1
 }
 
+/** Values are often aligned in a column. */
+const blanksMax = 40
+
 function blankCount(scene: Scene, from: number): number {
   let at = from
-  while (at - from < 8 && isBlank(byteAt(scene, at))) at += 1
+  while (at - from < blanksMax && isBlank(byteAt(scene, at))) at += 1
   return at - from
 }
 

@@ -55,7 +55,7 @@ export function tokenMatcher(shape: TokenShape): Matcher {
     const end = judgedEnd(scene, from, extent, judgedMax)
     const body = textAt(scene, from, end)
     if (body.length > (shape.max ?? judgedBytes) || filler.test(body) || isDocumented(body)) return null
-    if (isInside && !isPossibleInside(shape, body)) return null
+    if (isInside && (!isPossibleInside(shape, body) || isInBase64(shape, scene, start))) return null
     const isWhole = body.length >= shape.min && (shape.like === undefined || shape.like.test(body))
     const isCut = isUnique && scene.final && end === scene.end && /^(?=.*\d)(?=.*[A-Za-z]).{8}/.test(body)
     if (!isWhole && !isCut) return null
@@ -67,6 +67,12 @@ export function tokenMatcher(shape: TokenShape): Matcher {
 function isPossibleInside({ inside, isUnique }: TokenShape, body: string): boolean {
   const mode = inside ?? (isUnique === true ? "always" : random)
   return mode === "always" || body.length === mode || (mode instanceof RegExp && mode.test(body))
+}
+
+/** Reports whether the text before a prefix that base64 may contain by chance is base64 itself. */
+function isInBase64({ inside, isUnique }: TokenShape, scene: Parameters<Matcher>[0], start: number): boolean {
+  if (inside !== undefined || isUnique === true) return false
+  return mixed.test(/[\w-]{8,}$/.exec(textAt(scene, Math.max(scene.floor, start - 24), start))?.[0] ?? "")
 }
 
 /**

@@ -140,6 +140,23 @@ const inShell: readonly Decoration[] = [
   },
 ]
 
+const joints = ['""', "''", `'"`, `"'`, "\\\n", "\\\r\n"]
+
+/** Splits one secret where a shell would join the parts again. */
+const inParts: Decoration = {
+  name: "parts that a shell joins",
+  write: ({ text, secrets }, below) => {
+    const places = secrets.flatMap(({ start, end }) =>
+      Array.from({ length: Math.max(0, end - start - 1) }, (_, index) => start + 1 + index),
+    )
+    const between = places.filter(at => /^[\w+/=-]{2}$/.test(text.slice(at - 1, at + 1)))
+    const at = between[below(between.length)]
+    return at === undefined ? text : inserted(text, [at], () => joints[below(joints.length)] ?? "")
+  },
+  // A text may have such a joint itself: both are read alike.
+  read: text => text.replace(/(?<=[\w+/=-])(?:["']{2}|\\\r?\n)(?=[\w+/=-])/g, ""),
+}
+
 const time = "2026-01-02T03:04:05.678Z INFO "
 
 /** Decorations in the output of programs. */
@@ -170,7 +187,7 @@ function fromXml(text: string): string {
 }
 
 /** Every one of them can stand around any text. */
-export const decorations: readonly Decoration[] = [...printed, ...coloured, ...inJson, ...inShell]
+export const decorations: readonly Decoration[] = [...printed, ...coloured, ...inJson, ...inShell, inParts]
 /** Decorations that may surround a decorated text, because they do not split it. */
 export const wrappings: readonly Decoration[] = [...printed, ...inJson.slice(0, -1), ...inShell]
 
