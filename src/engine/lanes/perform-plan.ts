@@ -260,7 +260,7 @@ function asksForNoMore(now: Proposal, before: Granted): boolean {
     isWithin(asked.hosts, granted.hosts) &&
     isWithin(verifyingCommands(now), [...verifyingCommands(before), ...granted.commands]) &&
     expectations(now.plan).every(each => isExpectedAsBefore(each, expectations(before.plan))) &&
-    isWithin(openTools(now.plan), openTools(before.plan)) &&
+    isWithin(openCalls(now.plan), openCalls(before.plan)) &&
     callsAhead(now.plan, before.steps).length === 0
   )
 }
@@ -279,10 +279,17 @@ function isExpectedAsBefore({ command, expect_exit }: Expectation, before: reado
   return same.length === 0 || same.some(other => other.expect_exit === expect_exit)
 }
 
-/** Returns the tools that a model may choose: a plan of concrete calls leaves it none. */
-function openTools({ tasks }: Plan): readonly string[] {
-  return tasks.flatMap(({ steps }) =>
-    steps.flatMap(step => (step.kind === "open" ? callsForAction(step.action) : [])),
+/**
+ * Returns the tools that a model may choose, each alone and with every host that its task may reach: the hosts of a
+ * task with concrete calls are not those of one in which the model chooses. A plan of concrete calls leaves it none.
+ */
+function openCalls({ tasks }: Plan): readonly Json[] {
+  return tasks.flatMap(({ steps, resources }) =>
+    steps.flatMap(step =>
+      step.kind === "open"
+        ? callsForAction(step.action).flatMap(tool => [[tool], ...resources.hosts.map(host => [tool, host])])
+        : [],
+    ),
   )
 }
 

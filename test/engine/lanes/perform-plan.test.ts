@@ -172,6 +172,24 @@ describe("another plan", () => {
     expect(await asked(first, { ...task, steps: [open("s2"), read("r2")] })).toBe(2)
   })
 
+  test("in which a task of the model's own calls reaches the hosts of another task is asked about again", async () => {
+    const reaching = (hosts: readonly string[]) => ({
+      more: { resources: { write: ["greeting.txt"], commands: [], hosts } },
+    })
+    const fetching: TaskText = { steps: [read("r1")], ...reaching(["example.com"]) }
+    const drive = async (hosts: readonly string[]) => {
+      const second = reply.plan({ ...task, steps: [open("s2")], ...reaching(hosts) }, fetching)
+      const first = reply.plan({ ...task, ...reaching([]) }, fetching)
+      const known = replanned(task)
+      room?.[Symbol.dispose]()
+      room = await agentRoom([first, ...known.slice(1, 4), second, ...known.slice(5)], asking("granted"))
+      expect(await room.drive()).toMatchObject({ exitCode: 0 })
+      return room.data("approval.requested").length
+    }
+    expect(await drive([])).toBe(1)
+    expect(await drive(["example.com"])).toBe(2)
+  })
+
   test("that no longer asks for confirmation of a step is asked about again", async () => {
     const read = (more: object) => concrete("s3", "read_file", { path: "greeting.txt" }, { ...more })
     const first = { ...task, steps: [open("s1"), read({ requires_confirmation: true })] }
