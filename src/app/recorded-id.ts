@@ -104,13 +104,14 @@ const kinds = {
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
   const found = store === null ? [] : recordedIdsLike(store, typed, kind)
   const { eventTypes = [] }: KindText = kinds[kind]
-  // A removed or renamed row looks like an unknown id; only a whole id can be searched for in the events.
+  // A removed or renamed row looks like an unknown id. Only a whole id can be searched for in all events.
   if (
     found.length === 0 &&
     isWhole(typed) &&
     eventTypes.some(eventType => store?.log.mentions(eventType, typed))
   )
     throw changedHistory(`the events contain ${typed}, and no table does`, typed)
+  if (found.length === 0) store?.assertRecentRows()
   return onlyOne(found, typed, kind)
 }
 

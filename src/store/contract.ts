@@ -252,6 +252,11 @@ export interface Store extends Disposable {
    * table differs from its events, or the log does not continue its last anchor.
    */
   assertGenuine(sessionId: string): void
+  /**
+   * Throws ACODE-SEC-004 if one of the last 10,000 events was changed or removed, or if a table does not say what they
+   * make. Listings call it, because they cannot notice a row that they do not list.
+   */
+  assertRecentRows(): void
   /** Throws ACODE-SEC-004 if an older copy of the history was restored, or if its anchors are missing. */
   assertAnchored(): void
   /**

@@ -19,8 +19,8 @@ import {
   unseenBefore,
 } from "./log/event-rows.ts"
 import { headElsewhere, type LogIdentity, lastPosition } from "./log/log-identity.ts"
+import { tableProblems } from "./projection-check.ts"
 import { sessionsTable } from "./session/session-rows.ts"
-import { tableProblems } from "./verify.ts"
 
 export interface GenuineDeps {
   readonly connection: DatabaseConnection

@@ -12,6 +12,7 @@ import type { AcceptedHistory, Store, StoreRedactor } from "./contract.ts"
 import { type DatabaseConnection, guarded, openDatabase } from "./database/database.ts"
 import { migrate } from "./database/migrations.ts"
 import { unlessChanged } from "./database/store-failures.ts"
+import type { Projector } from "./database/table-projection.ts"
 import { createEvidence } from "./evidence/evidence.ts"
 import { executionsProjection } from "./executions/execution-projection.ts"
 import { createExecutions } from "./executions/executions.ts"
@@ -31,6 +32,7 @@ import {
 import { createEventLog, type LogWriter } from "./log/event-log.ts"
 import { type LogIdentity, openLogIdentity } from "./log/log-identity.ts"
 import { type Liveness, livenessOf, uptimeMs } from "./process-identity.ts"
+import { assertRecentRows } from "./projection-check.ts"
 import { sessionProjections } from "./projections.ts"
 import { createApprovals } from "./session/approvals.ts"
 import { sessionFacts } from "./session/session-facts.ts"
@@ -104,11 +106,7 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const changed: Failure[] = []
   const note = (failure: Failure) => void changed.push(failure)
-  const projectors = [
-    executionsProjection(connection),
-    artifactReferences(connection, ref => storedBytes(artifactsDirectory, ref) !== null),
-    ...sessionProjections.map(projection => projection.projector(connection)),
-  ]
+  const projectors = projectorsOf(connection, artifactsDirectory)
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
   const { append, read, each, lastSeq, mentions } = log
   const facts = sessionFacts(log)
@@ -150,6 +148,8 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
     },
     verify: id => verifyLog({ ...held, artifactsDirectory, problemsMax: 100 }, id),
     assertAnchored: () => guarded(anchorsDirectory, () => assertAnchored(held)),
+    assertRecentRows: () =>
+      guarded(connection.path, () => connection.snapshot(() => assertRecentRows(connection, identity))),
     assertGenuine: sessionId => guarded(anchorsDirectory, () => assertGenuine(held, sessionId)),
     accept: given => acceptHistory({ ...held, artifactsDirectory, problemsMax: 100 }, given),
     changed: () => changed,
@@ -158,6 +158,14 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
+}
+
+function projectorsOf(connection: DatabaseConnection, artifactsDirectory: string): readonly Projector[] {
+  return [
+    executionsProjection(connection),
+    artifactReferences(connection, ref => storedBytes(artifactsDirectory, ref) !== null),
+    ...sessionProjections.map(projection => projection.projector(connection)),
+  ]
 }
 
 function timingOf({ liveness, uptimeMs: uptime }: StoreOptions) {

@@ -1,30 +1,11 @@
 import { oneLine } from "../base/text.ts"
 import { ApprovalRequested } from "../domain/events/call-events.ts"
-import { CommandStarted, HistoryPruned } from "../domain/events/command-events.ts"
+import { CommandStarted } from "../domain/events/command-events.ts"
 import { ControlRequested } from "../domain/events/pipeline-events.ts"
 import { SessionStarted } from "../domain/events/session-events.ts"
 import { artifactProblems } from "./artifacts/artifact-check.ts"
-import { artifactsReferencedBy } from "./artifacts/references.ts"
-import type { AcceptedHistory, AuditProblem, AuditReport, StoredEvent } from "./contract.ts"
+import type { AcceptedHistory, AuditProblem, AuditReport } from "./contract.ts"
 import { type DatabaseConnection, guarded } from "./database/database.ts"
-import {
-  countRows,
-  isStoredRow,
-  type ReportDifference,
-  type TableCheck,
-} from "./database/table-projection.ts"
-import {
-  type FinishedFields,
-  finishedFields,
-  type StartedFields,
-  startedFields,
-} from "./executions/execution-outcome.ts"
-import {
-  type ExecutionRow,
-  finishedRow,
-  readExecution,
-  startedRow,
-} from "./executions/execution-projection.ts"
 import {
   type Anchor,
   acceptedHistories,
@@ -37,10 +18,10 @@ import {
 } from "./log/anchors.ts"
 import { ChainWalk } from "./log/chain-walk.ts"
 import { findTail } from "./log/event-log.ts"
-import { type EventRow, eventColumns, eventReader, toStoredEvent } from "./log/event-rows.ts"
+import { type EventRow, eventColumns, eventReader } from "./log/event-rows.ts"
 import type { LogIdentity } from "./log/log-identity.ts"
 import { readTombstones } from "./log/tombstones.ts"
-import { sessionProjections } from "./projections.ts"
+import { projectionProblems } from "./projection-check.ts"
 
 export interface VerifyDeps {
   readonly connection: DatabaseConnection
@@ -238,112 +219,4 @@ export function concernedStreams(connection: DatabaseConnection, id: string): Re
     )
     .all(id, CommandStarted.type, ApprovalRequested.type, SessionStarted.type, ControlRequested.type)
   return new Map(rows.map(({ stream, events }) => [stream, events]))
-}
-
-/**
- * Recomputes every projected row from the events and compares it with the table. Useful only after the events were
- * verified.
- */
-export function projectionProblems(connection: DatabaseConnection): readonly AuditProblem[] {
-  const check = new ProjectionCheck(connection)
-  const rows = connection.db
-    .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE type <> ? ORDER BY position`)
-    // Tombstones are long, and no table is computed from them.
-    .iterate(HistoryPruned.type)
-  for (const row of rows) check.apply(toStoredEvent(row))
-  check.end()
-  return check.problems
-}
-
-/**
- * Recomputes the rows of these events, which are in order, and compares them with the tables. Does not look for rows
- * that no event explains.
- */
-export function tableProblems(
-  connection: DatabaseConnection,
-  events: Iterable<StoredEvent>,
-): readonly AuditProblem[] {
-  const check = new ProjectionCheck(connection)
-  for (const event of events) check.apply(event)
-  check.compareOpen()
-  return check.problems
-}
-
-class ProjectionCheck {
-  readonly problems: AuditProblem[] = []
-  private executionCount = 0
-  private referenceCount = 0
-  /** Executions that have started and not finished: all that the check has to remember. */
-  private readonly open = new Map<string, { readonly row: ExecutionRow; readonly event: StoredEvent }>()
-
-  private readonly tables: readonly TableCheck[]
-
-  constructor(private readonly connection: DatabaseConnection) {
-    const report: ReportDifference = (event, what) => this.report(event, what)
-    this.tables = sessionProjections.map(projection => projection.check(connection, report))
-  }
-
-  apply(event: StoredEvent): void {
-    for (const table of this.tables) table.apply(event)
-    for (const ref of artifactsReferencedBy(event)) this.applyReference(event, ref)
-    const started = startedFields(event)
-    if (started !== null) this.applyStarted(event, started)
-    const finished = finishedFields(event)
-    if (finished !== null) this.applyFinished(event, finished)
-  }
-
-  /** Compares commands that still run and rows that may still change, after the last event. */
-  compareOpen(): void {
-    for (const { row, event } of this.open.values()) this.compare(row, event)
-    for (const table of this.tables) table.compareOpen()
-  }
-
-  /** Finishes the check: also finds rows that no event explains. */
-  end(): void {
-    this.compareOpen()
-    this.compareCount("executions", this.executionCount)
-    this.compareCount("artifact_references", this.referenceCount)
-    for (const table of this.tables) table.end()
-  }
-
-  private applyStarted(event: StoredEvent, started: StartedFields): void {
-    const row = startedRow(event, started)
-    this.open.set(row.id, { row, event })
-    this.executionCount += 1
-  }
-
-  private applyFinished(event: StoredEvent, finished: FinishedFields): void {
-    const started = this.open.get(finished.executionId)
-    this.open.delete(finished.executionId)
-    if (started !== undefined) this.compare(finishedRow(started.row, event, finished), event)
-  }
-
-  private applyReference(event: StoredEvent, ref: string): void {
-    this.referenceCount += 1
-    if (!this.hasReference(ref, event.position)) this.report(event, `the table of artifacts lacks ${ref}`)
-  }
-
-  private compare(expected: ExecutionRow, event: StoredEvent): void {
-    if (!isStoredRow(readExecution(this.connection, expected.id), expected))
-      this.report(event, "the table of executions does not match this event")
-  }
-
-  private hasReference(ref: string, position: number): boolean {
-    return (
-      this.connection.db
-        .query("SELECT 1 FROM artifact_references WHERE ref = ? AND position = ?")
-        .get(ref, position) !== null
-    )
-  }
-
-  private compareCount(table: "executions" | "artifact_references", expected: number): void {
-    const found = countRows(this.connection, table)
-    if (found !== expected)
-      this.report(null, `the table ${table} has ${found} rows, but its events make ${expected}`)
-  }
-
-  private report(event: StoredEvent | null, what: string): void {
-    const { stream = null, seq = null, position = null } = event ?? {}
-    this.problems.push({ stream, seq, position, what })
-  }
 }

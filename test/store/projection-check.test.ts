@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { noFaults } from "../../src/base/faults.ts"
 import { openDatabase } from "../../src/store/database/database.ts"
-import { projectionProblems } from "../../src/store/verify.ts"
+import { projectionProblems } from "../../src/store/projection-check.ts"
 import { nextId, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 
 function filled() {

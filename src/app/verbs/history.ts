@@ -23,6 +23,11 @@ import type { Wiring } from "../wiring/wire.ts"
 export interface HistoryVerbs {
   /** Returns the one id that matches a whole id, its beginning or its end; else throws a usage failure. */
   idOf(typed: string, kind: RecordedKind): Promise<string>
+  /**
+   * Returns what listings read, after comparing the recent rows with their events: a listing cannot notice a row that
+   * it does not list. What does not match is noted.
+   */
+  listed(): Promise<Pick<Store, "sessions" | "executions" | "approvals" | "evidence"> | null>
   sessions(): Promise<SessionHistory | null>
   executions(): Promise<ExecutionHistory | null>
   /** Returns the events of a session and the answers to its questions, oldest first and numbered from 1. */
@@ -70,6 +75,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
         throw hint === null ? error : new Failure({ ...error.report, hint })
       }
     },
+    listed: () => listedStore(wiring),
     executions: async () => (await shownStore(wiring))?.executions ?? null,
     sessions: async () => (await shownStore(wiring))?.sessions ?? null,
     sessionEvents: async id => {
@@ -120,6 +126,12 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
 async function shownStore(wiring: Wiring): Promise<Store | null> {
   const store = await wiring.existingStore()
   if (store !== null) onceShown(store)
+  return store
+}
+
+async function listedStore(wiring: Wiring): Promise<Store | null> {
+  const store = await shownStore(wiring)
+  store?.noteChanged(() => store.assertRecentRows())
   return store
 }
 

@@ -9,6 +9,11 @@ export type TableRow = { readonly [column: string]: Cell }
 /** Computes the rows of one table from events, and from nothing else. */
 export interface TableDefinition<Row extends TableRow> {
   readonly table: string
+  /** The types of the events that create a row, and of all events that concern one. */
+  readonly createdBy: string
+  readonly eventTypes: ReadonlySet<string>
+  /** The column with the position of the event that creates a row; in the detail tables it is `position`. */
+  readonly positionColumn: string
   /** Returns the id of the row that the event concerns; null if it concerns none. The key is the column `id`. */
   idOf(event: StoredEvent): string | null
   /**
@@ -30,8 +35,10 @@ export interface DetailRow {
 
 /** A table that is updated with the log, and can be compared with it. */
 export interface TableProjection {
+  readonly eventTypes: ReadonlySet<string>
   projector(connection: DatabaseConnection): Projector
-  check(connection: DatabaseConnection, report: ReportDifference): TableCheck
+  /** Returns a check of the rows that are created by events behind a position, 0 for all. */
+  check(connection: DatabaseConnection, report: ReportDifference, behind: number): TableCheck
 }
 
 /** Records a difference; the event is null if no event explains it. */
@@ -48,8 +55,9 @@ export interface TableCheck {
 
 export function tableProjection<Row extends TableRow>(definition: TableDefinition<Row>): TableProjection {
   return {
+    eventTypes: definition.eventTypes,
     projector: connection => ({ apply: event => applyEvent(connection, definition, event) }),
-    check: (connection, report) => new RowCheck(connection, definition, report),
+    check: (connection, report, behind) => new RowCheck(connection, definition, report, behind),
   }
 }
 
@@ -156,6 +164,7 @@ class RowCheck<Row extends TableRow> implements TableCheck {
     private readonly connection: DatabaseConnection,
     private readonly definition: TableDefinition<Row>,
     private readonly report: ReportDifference,
+    private readonly behind: number,
   ) {
     this.counts = new Map([definition.table, ...definition.detailTables].map(table => [table, 0]))
   }
@@ -165,6 +174,8 @@ class RowCheck<Row extends TableRow> implements TableCheck {
     const id = definition.idOf(event)
     if (id === null) return
     const before = this.open.get(id)
+    // The row was created before the first of these events.
+    if (before === undefined && event.type !== definition.createdBy) return
     const row = definition.next(before?.row ?? null, event)
     if (row === null) return
     if (before === undefined) this.count(definition.table)
@@ -180,7 +191,8 @@ class RowCheck<Row extends TableRow> implements TableCheck {
   end(): void {
     this.compareOpen()
     for (const [table, expected] of this.counts) {
-      const found = countRows(this.connection, table)
+      const column = table === this.definition.table ? this.definition.positionColumn : "position"
+      const found = countRows(this.connection, table, { column, behind: this.behind })
       if (found !== expected)
         this.report(null, `the table ${table} has ${found} rows, but its events make ${expected}`)
     }
@@ -207,10 +219,16 @@ class RowCheck<Row extends TableRow> implements TableCheck {
   }
 }
 
-export function countRows(connection: DatabaseConnection, table: string): number {
-  return (
-    connection.db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
-  )
+/** Counts the rows that events behind a position created. */
+export function countRows(
+  connection: DatabaseConnection,
+  table: string,
+  { column, behind }: { readonly column: string; readonly behind: number },
+): number {
+  const counted = connection.db
+    .query<{ count: number }, [number]>(`SELECT count(*) AS count FROM ${table} WHERE ${column} > ?`)
+    .get(behind)
+  return counted?.count ?? 0
 }
 
 /** Updates a table with each event. Called inside the transaction of the append, for every event in order. */

@@ -36,6 +36,9 @@ export const evidenceTable = "evidence"
 
 export const evidenceRows = tableProjection<CallRow>({
   table: evidenceTable,
+  createdBy: ToolCallRequested.type,
+  eventTypes: new Set([ToolCallRequested.type, ToolCallSettled.type]),
+  positionColumn: "position",
   idOf: event =>
     fieldsOf(ToolCallRequested, event)?.callId ?? fieldsOf(ToolCallSettled, event)?.callId ?? null,
   next: nextCallRow,

@@ -29,6 +29,9 @@ export const approvalsTable = "approvals"
 
 export const approvalRows = tableProjection<ApprovalRow>({
   table: approvalsTable,
+  createdBy: ApprovalRequested.type,
+  eventTypes: new Set([ApprovalRequested.type, ApprovalAnswered.type, ToolCallStarted.type]),
+  positionColumn: "requested_position",
   idOf: event =>
     fieldsOf(ApprovalRequested, event)?.approvalId ??
     fieldsOf(ApprovalAnswered, event)?.approvalId ??
@@ -100,6 +103,9 @@ export const approvalStreamPrefix = "apr_"
 
 export const planApprovalRows = tableProjection<PlanApprovalRow>({
   table: planApprovalsTable,
+  createdBy: PlanApproved.type,
+  eventTypes: new Set([PlanApproved.type]),
+  positionColumn: "position",
   // An approval in the stream of a session is for that session only.
   idOf: event =>
     event.stream.startsWith(approvalStreamPrefix)

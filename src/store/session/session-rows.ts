@@ -43,16 +43,6 @@ export function nextSessionRow(row: SessionRow | null, event: StoredEvent): Sess
   return row === null ? startedRow(event) : changedRow(row, event)
 }
 
-export const sessionRows = tableProjection<SessionRow>({
-  table: sessionsTable,
-  idOf: event => (sessionEventTypes.has(event.type) ? event.stream : null),
-  next: nextSessionRow,
-  // A resting session can be undone and resumed, and a finished one can be undone again for what was not restored.
-  isFinal: () => false,
-  detailTables: [],
-  detailsOf: () => [],
-})
-
 const sessionEventTypes: ReadonlySet<string> = new Set(
   [
     SessionStarted,
@@ -67,6 +57,19 @@ const sessionEventTypes: ReadonlySet<string> = new Set(
     StepFinished,
   ].map(definition => definition.type),
 )
+
+export const sessionRows = tableProjection<SessionRow>({
+  table: sessionsTable,
+  createdBy: SessionStarted.type,
+  eventTypes: sessionEventTypes,
+  positionColumn: "started_position",
+  idOf: event => (sessionEventTypes.has(event.type) ? event.stream : null),
+  next: nextSessionRow,
+  // A resting session can be undone and resumed, and a finished one can be undone again for what was not restored.
+  isFinal: () => false,
+  detailTables: [],
+  detailsOf: () => [],
+})
 
 function startedRow(event: StoredEvent): SessionRow | null {
   const started = fieldsOf(SessionStarted, event)

@@ -50,7 +50,10 @@ function latestId({ connection, log }: SessionDeps): string | null {
       "SELECT max(position) AS position FROM events WHERE stream >= 'ses_' AND stream < 'ses`' AND seq = 1",
     )
     .get()
-  return last?.position == null ? null : log.at(last.position).stream
+  if (last?.position != null) return log.at(last.position).stream
+  const left = connection.db.query<{ id: string }, []>("SELECT id FROM sessions LIMIT 1").get()
+  if (left !== null) throw changedRow(sessionsTable, left.id)
+  return null
 }
 
 function listSessions(

@@ -12,6 +12,7 @@ import {
 
 interface Light extends TableRow {
   readonly id: string
+  readonly position: number
   readonly switched: number
   readonly color: string | null
 }
@@ -19,20 +20,26 @@ interface Light extends TableRow {
 /** Lamps that are switched; each switching leaves a mark. */
 const lights = tableProjection<Light>({
   table: "lights",
+  createdBy: "lamp.switched",
+  eventTypes: new Set(["lamp.switched"]),
+  positionColumn: "position",
   idOf: event => (event.type === "lamp.switched" ? event.stream : null),
   next: (row, event) => {
     if (row === null && event.seq > 1) return null
-    return { id: event.stream, switched: (row?.switched ?? 0) + 1, color: row?.color ?? String(event.data) }
+    const { position, switched, color } = row ?? { position: event.position, switched: 0, color: null }
+    return { id: event.stream, position, switched: switched + 1, color: color ?? String(event.data) }
   },
   isFinal: row => row.switched === 3,
   detailTables: ["marks"],
-  detailsOf: (row, event) => [{ table: "marks", cells: { id: row.id, seq: event.seq } }],
+  detailsOf: (row, event) => [
+    { table: "marks", cells: { id: row.id, position: row.position, seq: event.seq } },
+  ],
 })
 
 function memory(): DatabaseConnection {
   const db = new Database(":memory:")
-  db.run("CREATE TABLE lights (id TEXT PRIMARY KEY, switched INTEGER, color TEXT)")
-  db.run("CREATE TABLE marks (id TEXT, seq INTEGER)")
+  db.run("CREATE TABLE lights (id TEXT PRIMARY KEY, position INTEGER, switched INTEGER, color TEXT)")
+  db.run("CREATE TABLE marks (id TEXT, position INTEGER, seq INTEGER)")
   return {
     db,
     path: ":memory:",
@@ -60,11 +67,11 @@ function filled(): DatabaseConnection {
   return connection
 }
 
-function problems(connection: DatabaseConnection, seen = events): string[] {
+function problems(connection: DatabaseConnection, seen = events, behind = 0): string[] {
   const found: string[] = []
-  const check = lights.check(connection, (event, what) =>
-    found.push(`${event?.stream}/${event?.seq} ${what}`),
-  )
+  const report = (event: StoredEvent | null, what: string) =>
+    found.push(`${event?.stream}/${event?.seq} ${what}`)
+  const check = lights.check(connection, report, behind)
   for (const event of seen) check.apply(event)
   check.end()
   return found
@@ -73,9 +80,19 @@ function problems(connection: DatabaseConnection, seen = events): string[] {
 describe("a table that follows the log", () => {
   test("has the row each thing's events make, and the details of each event", () => {
     using connection = filled()
-    expect(readRow(connection, "lights", "a")).toEqual({ id: "a", switched: 3, color: "color 1" })
-    expect(readRow(connection, "lights", "b")).toEqual({ id: "b", switched: 1, color: "color 1" })
-    expect(countRows(connection, "marks")).toBe(4)
+    expect(readRow(connection, "lights", "a")).toEqual({
+      id: "a",
+      position: 1,
+      switched: 3,
+      color: "color 1",
+    })
+    expect(readRow(connection, "lights", "b")).toEqual({
+      id: "b",
+      position: 2,
+      switched: 1,
+      color: "color 1",
+    })
+    expect(countRows(connection, "marks", { column: "position", behind: 0 })).toBe(4)
   })
 
   test("has no row for events that make none or concern something else", () => {
@@ -95,8 +112,16 @@ describe("comparing such a table with the log", () => {
     using connection = memory()
     const half = { ...switched("h", 1), data: "\ud83d" }
     lights.projector(connection).apply(half)
-    expect(readRow(connection, "lights", "h")).toEqual({ id: "h", switched: 1, color: "\ufffd" })
+    expect(readRow(connection, "lights", "h")).toMatchObject({ id: "h", switched: 1, color: "\ufffd" })
     expect(problems(connection, [half])).toEqual([])
+  })
+
+  test("finds nothing wrong in rows that were created before the events", () => {
+    using connection = filled()
+    connection.db.run("UPDATE lights SET color = 'x' WHERE id = 'a'")
+    expect(problems(connection, events.slice(1), 1)).toEqual([])
+    connection.db.run("DELETE FROM lights WHERE id = 'b'")
+    expect(problems(connection, events.slice(1), 1)).toHaveLength(2)
   })
 
   test.each([
@@ -113,12 +138,12 @@ describe("comparing such a table with the log", () => {
     ["a changed detail", "UPDATE marks SET seq = 7 WHERE seq = 2", "a/2 the table marks does not match"],
     [
       "a row too many",
-      "INSERT INTO lights VALUES ('x', 1, '')",
+      "INSERT INTO lights VALUES ('x', 1, 1, '')",
       "undefined/undefined the table lights has 3 rows",
     ],
     [
       "a detail too many",
-      "INSERT INTO marks VALUES ('a', 1)",
+      "INSERT INTO marks VALUES ('a', 1, 1)",
       "undefined/undefined the table marks has 5 rows",
     ],
   ])("finds %s", (_name, sql, expected) => {
@@ -139,7 +164,7 @@ describe("ids that match", () => {
   test("start or end with what was typed, without patterns", () => {
     using connection = memory()
     for (const id of ["x_1", "x_12", "x_3%", "y_1"])
-      connection.db.run(`INSERT INTO lights VALUES ('${id}', 0, '')`)
+      connection.db.run(`INSERT INTO lights VALUES ('${id}', 1, 0, '')`)
     expect(matchingIds(connection, "lights", "x_")).toEqual(["x_1", "x_12", "x_3%"])
     expect(matchingIds(connection, "lights", "_1")).toEqual(["x_1", "y_1"])
     expect(matchingIds(connection, "lights", "x_1")).toEqual(["x_1"])

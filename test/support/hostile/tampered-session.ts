@@ -131,11 +131,14 @@ function looking({ session, approval, execution, call }: Ids): readonly (readonl
     ["runs", "list"],
     ["runs", "show", execution],
     ["evidence", "by-tool", "write_file"],
+    ["evidence", "by-file", "a.txt"],
+    ["evidence", "by-code", "ACODE-EXEC-005"],
+    ["evidence", "failures"],
     ["evidence", "show", call],
   ]
 }
 
-/** Checks that acode shows the same as before, or reports the change. */
+/** Checks that acode shows exactly the same as before, or reports the change: what is missing counts as well. */
 async function seen(
   looks: readonly (readonly string[])[],
   shown: ReadonlyMap<string, AcodeRun>,
@@ -144,13 +147,9 @@ async function seen(
   const found: string[] = []
   for (const argv of looks) {
     const { exitCode, stdout, stderr } = await acode(argv)
-    const known = new Set(shown.get(argv.join(" "))?.stdout.split("\n"))
-    const others = stdout.split("\n").filter(line => !known.has(line))
     if (exitCode === 65 && stderr.includes("ACODE-SEC-004")) continue
-    if (exitCode !== 0 || others.length > 0)
-      found.push(
-        `${argv.join(" ")} exits ${exitCode} and shows ${JSON.stringify(others.slice(0, 2))} ${stderr}`,
-      )
+    if (exitCode !== 0 || stdout !== shown.get(argv.join(" "))?.stdout)
+      found.push(`${argv.join(" ")} exits ${exitCode} and shows ${JSON.stringify(stdout)} ${stderr}`)
   }
   return found
 }
@@ -209,6 +208,7 @@ interface Rows {
 
 function tampersOf({ workspace }: SavedWorkspace, { session, approval, execution }: Ids): readonly Tamper[] {
   using database = new Database(workspace.state("workspace.db"), { readonly: true })
+  const ofSession = `(position IN (SELECT position FROM evidence WHERE session_id = '${session}'))`
   const all: readonly Rows[] = [
     { table: "events", where: `stream IN ('${session}', '${approval}')`, concernsSession: true },
     { table: "events", where: `stream NOT IN ('${session}', '${approval}')`, concernsSession: false },
@@ -218,6 +218,9 @@ function tampersOf({ workspace }: SavedWorkspace, { session, approval, execution
     { table: "plan_approvals", where: "1", concernsSession: false },
     { table: "evidence", where: `session_id = '${session}'`, concernsSession: true },
     { table: "evidence", where: `session_id <> '${session}'`, concernsSession: false },
+    { table: "evidence_files", where: ofSession, concernsSession: true },
+    { table: "evidence_files", where: `NOT ${ofSession}`, concernsSession: false },
+    { table: "evidence_diagnostics", where: ofSession, concernsSession: true },
     { table: "executions", where: `id = '${execution}'`, concernsSession: false },
     { table: "leases", where: "1", concernsSession: false },
   ]
@@ -225,7 +228,6 @@ function tampersOf({ workspace }: SavedWorkspace, { session, approval, execution
 }
 
 function* tampersIn(database: Database, { table, where, concernsSession }: Rows): Generator<Tamper> {
-  const key = table === "events" ? "position" : table === "leases" ? "stream" : "id"
   const rows = database
     .query<Record<string, string | number | null>, []>(`SELECT * FROM ${table} WHERE ${where}`)
     .all()
@@ -238,13 +240,23 @@ function* tampersIn(database: Database, { table, where, concernsSession }: Rows)
   // The tables are strict: SQLite itself refuses a value of another type.
   const fits = (column: string, value: string | number | null) =>
     value === null || (types.get(column) === "INTEGER") === (typeof value === "number")
-  for (const row of rows)
+  for (const row of rows) {
+    const of = table === "events" ? ` of ${row["type"]}` : ""
+    const isRow = Object.entries(row).map(([column, value]) => `${column} IS ${quoted(value)}`)
+    const thatRow = `WHERE ${isRow.join(" AND ")}`
+    // Without a lease no process holds the stream, which is what a session at rest is like.
+    if (table !== "leases")
+      yield {
+        name: `a row of ${table}${of} removed`,
+        sql: `DELETE FROM ${table} ${thatRow}`,
+        concernsSession,
+      }
     for (const [column, value] of Object.entries(row))
       for (const other of othersOf(column, value).filter(one => fits(column, one))) {
-        const of = table === "events" ? ` of ${row["type"]}` : ""
-        const set = `UPDATE OR REPLACE ${table} SET ${column} = ${quoted(other)} WHERE ${key} = ${quoted(row[key] ?? null)}`
+        const set = `UPDATE OR REPLACE ${table} SET ${column} = ${quoted(other)} ${thatRow}`
         yield { name: `${table}.${column}${of} = ${quoted(other)}`, sql: set, concernsSession }
       }
+  }
 }
 
 /** Returns values that an attacker would write to gain more than was granted, and random ones. */

@@ -74,7 +74,7 @@ export const evidenceByCode = defineCommand({
   run: async ({ arguments: [code = ""], flags }, context) => {
     const app = await context.service()
     const range = rangeOf(flags, app)
-    const evidence = await app.evidence()
+    const evidence = (await app.listed())?.evidence ?? null
     return printEvidence(evidence === null ? [] : callsWith(evidence, code, range), context)
   },
 })
@@ -99,7 +99,7 @@ export const evidenceByFile = defineCommand({
   run: async ({ arguments: [path = ""], flags }, context) => {
     const app = await context.service()
     const range = rangeOf(flags, app)
-    return printEvidence((await app.evidence())?.byFile(app.recordedPath(path), range) ?? [], context)
+    return printEvidence((await app.listed())?.evidence.byFile(app.recordedPath(path), range) ?? [], context)
   },
 })
 
@@ -116,7 +116,7 @@ export const evidenceByTool = defineCommand({
     const app = await context.service()
     const range = rangeOf(flags, app)
     const name = await canonicalToolName(tool)
-    return printEvidence((await app.evidence())?.byTool(name, range) ?? [], context)
+    return printEvidence((await app.listed())?.evidence.byTool(name, range) ?? [], context)
   },
 })
 
@@ -133,7 +133,7 @@ export const evidenceFailures = defineCommand({
     const app = await context.service()
     const range = rangeOf(flags, app)
     const name = tool === undefined ? null : await canonicalToolName(tool)
-    return printEvidence((await app.evidence())?.failures(name, range) ?? [], context)
+    return printEvidence((await app.listed())?.evidence.failures(name, range) ?? [], context)
   },
 })
 
@@ -147,7 +147,7 @@ export const evidenceFixes = defineCommand({
   run: async ({ arguments: [code = ""], flags }, context) => {
     const app = await context.service()
     const range = rangeOf(flags, app)
-    const found = (await app.evidence())?.fixes(code, range, codeBehind(code)) ?? []
+    const found = (await app.listed())?.evidence.fixes(code, range, codeBehind(code)) ?? []
     return printRows(
       found.map(fix => ({ id: fix.fixId, ...fix })),
       ({ diagnosticId, fixId, file, tool, temporalGapMs }) =>
@@ -166,7 +166,7 @@ export const evidenceLatest = defineCommand({
   examples: [{ line: "acode evidence latest src/email.ts --json", note: "an array of one, or of none" }],
   run: async ({ arguments: [path = ""] }, context) => {
     const app = await context.service()
-    const found = (await app.evidence())?.latest(app.recordedPath(path)) ?? null
+    const found = (await app.listed())?.evidence.latest(app.recordedPath(path)) ?? null
     return printEvidence(found === null ? [] : [found], context)
   },
 })
@@ -183,7 +183,7 @@ export const evidenceRecurring = defineCommand({
   run: async ({ flags }, context) => {
     const app = await context.service()
     const range = rangeOf(flags, app)
-    const found = (await app.evidence())?.recurring(flags.threshold ?? 2, range) ?? []
+    const found = (await app.listed())?.evidence.recurring(flags.threshold ?? 2, range) ?? []
     return printRows(
       found.map(diagnostic => ({ id: diagnostic.code, ...diagnostic })),
       ({ code, count, firstSeen, lastSeen }) =>

@@ -41,7 +41,7 @@ export const runsList = defineCommand({
       ...(flags.since === undefined ? {} : { since: instantOf(flags.since, app.now()) }),
       ...(flags.until === undefined ? {} : { until: instantOf(flags.until, app.now()) }),
     }
-    const found = (await app.executions())?.list(filter) ?? []
+    const found = (await app.listed())?.executions.list(filter) ?? []
     if (globals.json) output.json(found)
     for (const execution of found) output.line(row(execution))
     if (found.length === 0) output.notice("no executions")
@@ -206,7 +206,7 @@ export const runsStats = defineCommand({
   flags: {},
   examples: [{ line: "acode runs stats --json", note: "for a script" }],
   run: async (_input, { service, output, globals }) => {
-    const stats = (await (await service()).executions())?.stats() ?? null
+    const stats = (await (await service()).listed())?.executions.stats() ?? null
     if (globals.json) output.json(stats)
     if (stats === null) {
       output.notice("no executions")

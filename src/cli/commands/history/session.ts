@@ -20,7 +20,7 @@ export const sessionList = defineCommand({
   ],
   run: async ({ flags }, { service, output, globals }) => {
     const app = await service()
-    const listed = (await app.sessions())?.list({ limit: flags.limit ?? 50, isChecked: true }) ?? []
+    const listed = (await app.listed())?.sessions.list({ limit: flags.limit ?? 50, isChecked: true }) ?? []
     const found = await Promise.all(listed.map(async each => ({ ...each, ...(await app.stepCounts(each)) })))
     if (globals.json) output.json(found)
     for (const session of found) output.line(row(session))

@@ -25,7 +25,7 @@ export const approvalsList = defineCommand({
   run: async ({ flags }, context) => {
     if (flags.plans) return listPlans(flags.all, flags.limit ?? 50, context)
     const { service, output, globals } = context
-    const history = await (await service()).approvals()
+    const history = (await (await service()).listed())?.approvals
     const which = flags.all ? {} : { open: true }
     const found = history?.list({ limit: flags.limit ?? 50, isChecked: true, ...which }) ?? []
     if (globals.json) output.json(found)
