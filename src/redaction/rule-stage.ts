@@ -183,7 +183,9 @@ function scan(run: Scan, start: number): void {
   }
   // No anchor contains a carriage return: a progress bar is shown before its line ends.
   const lastReturn = bytes.lastIndexOf(carriageReturn) + 1
-  const unseen = leadStart(bytes, at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1))
+  // From here a longer anchor may begin that has not arrived as a whole.
+  const last = Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1)
+  const unseen = leadStart(bytes, at >= 0 ? Math.min(at, last) : last)
   const held = final ? end : Math.max(text.readableAt(copied), unseen)
   const out = held === end ? text.sourceEnd : Math.max(copied, text.startOf(held))
   keepText(source, text, edits, copied, out, redactPayload)
