@@ -3,7 +3,8 @@ import { type Control, ControlRequested, controlStreamOf } from "../domain/event
 import { Failure } from "../domain/failure.ts"
 import type { ControlRequest } from "../engine/agent-parts.ts"
 import type { Store } from "../store/contract.ts"
-import { processIdentity } from "../store/process-identity.ts"
+import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
+import type { SessionSummary } from "../store/session/contract.ts"
 
 /** Records a request to pause or cancel, which the process that drives the session reads from the log. */
 export function requestControl(
@@ -32,6 +33,11 @@ export function controlsFrom({ log }: Store, sessionId: string): () => ControlRe
     // as: written by this very definition.
     return last === undefined ? null : (last.data as unknown as ControlRequest)
   }
+}
+
+/** Returns whether a live process works on a session. */
+export function isDriven({ exitCode, owner }: Pick<SessionSummary, "exitCode" | "owner">): boolean {
+  return exitCode === null && isProcessAlive(owner)
 }
 
 function busy(sessionId: string): Failure {

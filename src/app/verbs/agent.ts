@@ -12,13 +12,13 @@ import type { PipelineSettings } from "../../domain/pipeline-settings.ts"
 import { driveAgent, type Stopping } from "../../engine/lanes/agent-runner.ts"
 import { type DrivenSession, driveSession } from "../../gate/session-log.ts"
 import type { Store } from "../../store/contract.ts"
-import { isProcessAlive, processIdentity } from "../../store/process-identity.ts"
+import { processIdentity } from "../../store/process-identity.ts"
 import type { SessionSummary } from "../../store/session/contract.ts"
 import { readGitState } from "../../workspace/git.ts"
 import { recordedOutputs } from "../own-outputs.ts"
 import { readYes } from "../policy-yes.ts"
 import { contentsOf } from "../recorded-contents.ts"
-import { requestControl } from "../session-control.ts"
+import { isDriven, requestControl } from "../session-control.ts"
 import { userName } from "../user-name.ts"
 import { type WiredAgent, wireAgent } from "../wiring/agent.ts"
 import type { AgentSurface } from "../wiring/agent-surface.ts"
@@ -302,10 +302,6 @@ async function controlSession(
     session.release()
     store.anchor()
   }
-}
-
-function isDriven({ exitCode, owner }: SessionSummary): boolean {
-  return exitCode === null && isProcessAlive(owner)
 }
 
 function refused(kind: "usage", code: ErrorCode, message: string, hint: string, where?: string): Failure {

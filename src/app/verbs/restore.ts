@@ -14,6 +14,7 @@ import type { Checkpoint, PathReason, Restored } from "../../workspace/checkpoin
 import { afterRestoring } from "../../workspace/failures.ts"
 import { recordedOutputs } from "../own-outputs.ts"
 import { unknownId } from "../recorded-id.ts"
+import { isDriven } from "../session-control.ts"
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import { type CheckpointSummary, checkpointSummaries, keptCopies, summaryOf } from "./checkpoint-summary.ts"
@@ -97,18 +98,25 @@ async function undoOf(wiring: Wiring, store: Store, sessionId: string) {
   const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others }
   const events = store.log.read(sessionId)
   // The changes of an open call are recorded when it is settled, and an undo always covers every change.
-  if (openCalls(events).length > 0)
-    throw undoFailure(
-      "ACODE-UNDO-003",
-      "a call of the session is still open",
-      sessionId,
-      "`acode resume` continues the session, `acode cancel` ends it; then it can be undone",
-    )
+  if (openCalls(events).length > 0) throw openCall(store, sessionId)
   for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
   const plan = await planUndo(parts, events)
   // Files may be restored already: an undo that died before it was recorded is finished by the next one.
   if (plan.isEmpty) throw nothingToUndo(store, sessionId)
   return { parts, plan }
+}
+
+function openCall({ sessions }: Store, sessionId: string): Failure {
+  const session = sessions.find(sessionId)
+  if (session === null || !isDriven(session))
+    return undoFailure(
+      "ACODE-UNDO-003",
+      "a call of the session is still open",
+      sessionId,
+      "`acode resume` continues the session, `acode cancel` ends it; then it can be undone",
+    )
+  const message = `process ${session.owner.pid} is working on the session`
+  return undoFailure("ACODE-ORCH-008", message, sessionId, "wait until it ends; then it can be undone")
 }
 
 /** Returns the events of all other sessions: a later one may depend on changes of this session. */

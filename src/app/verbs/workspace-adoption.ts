@@ -5,8 +5,9 @@ import { oneLine } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import { holdWorkspace } from "../../gate/session-log.ts"
 import { openStore } from "../../store/open-store.ts"
-import { isProcessAlive, processIdentity } from "../../store/process-identity.ts"
+import { processIdentity } from "../../store/process-identity.ts"
 import { hasHistory } from "../../store/state-directory.ts"
+import { isDriven } from "../session-control.ts"
 import { assertStateOutside, directoryIdentity } from "../state/state-directory.ts"
 import { namesIn } from "../state/storage-use.ts"
 import { type KnownWorkspace, writeRecord } from "../state/workspace-record.ts"
@@ -60,11 +61,8 @@ async function setPresentAside(wiring: Wiring): Promise<string> {
 
 /** Throws while a process works on the history. One that cannot be read is moved as it is. */
 async function assertIdle(wiring: Wiring, { directory, root }: KnownWorkspace): Promise<void> {
-  const isDriven =
-    (await lookInto(wiring, directory, store =>
-      store.sessions.list({}).some(({ exitCode, owner }) => exitCode === null && isProcessAlive(owner)),
-    )) ?? false
-  if (isDriven) throw isWorking(root)
+  const isBusy = (await lookInto(wiring, directory, store => store.sessions.list({}).some(isDriven))) ?? false
+  if (isBusy) throw isWorking(root)
 }
 
 function isWorking(root: string): Failure {

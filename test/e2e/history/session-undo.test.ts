@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace } from "../../support/agent/agent-workspace.ts"
 import { check } from "../../support/checker/checker.ts"
+import { eventually } from "../../support/eventually.ts"
 import { type PlanWorkspace, planWorkspace } from "../../support/plan/plan-workspace.ts"
 import { contains, reply } from "../../support/script-replies.ts"
 
@@ -33,6 +34,21 @@ describe("session undo", () => {
       lost: [],
     })
     expect(read("a.txt")).toBe("changed\nmore\n")
+  })
+
+  test("says that its process works where a command of the session still runs", async () => {
+    const waiting = "touch ready; until [ -e go ]; do sleep 0.02; done"
+    room.plan([["run_command", { argv: ["sh", "-c", waiting] }]], "waiting")
+    const running = room.approveAndRun()
+    await eventually("the command runs", () => existsSync(path("ready")))
+    const refused = await room.acode("session", "undo")
+    writeFileSync(path("go"), "")
+    await running
+    expect([refused.exitCode, refused.stdout]).toEqual([1, ""])
+    expect(refused.stderr).toMatch(/ACODE-ORCH-008: process \d+ is working on the session\n/)
+    expect(refused.stderr).toContain("wait until it ends")
+    expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
+    expect(existsSync(path("ready"))).toBe(false)
   })
 
   test("puts everything back, once", async () => {
