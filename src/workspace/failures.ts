@@ -100,6 +100,7 @@ const errnoNames: Readonly<Record<number, string>> = {
   24: "EMFILE",
   28: "ENOSPC",
   30: "EROFS",
+  34: "ERANGE",
   36: "ENAMETOOLONG",
   38: "ENOSYS",
   39: "ENOTEMPTY",

@@ -4,6 +4,12 @@ import { agentKills, agentPoints } from "./agent-kills.ts"
 import { agentOwners } from "./agent-owners.ts"
 import { concurrentEditor } from "./concurrent-editor.ts"
 import { contents } from "./contents.ts"
+import {
+  editedMergeProgramme,
+  killedMergeProgramme,
+  layerLimitProgramme,
+  undoManifest,
+} from "./exact-trees.ts"
 import { hostileGit } from "./hostile-git.ts"
 import { killedCommands } from "./killed-commands.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
@@ -18,7 +24,6 @@ import { splices } from "./splices.ts"
 import { tamperedSessions } from "./tampered-sessions.ts"
 import { pipelinePoints, taskKills, taskRunners } from "./task-runners.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
-import { undoManifest } from "./undo-manifest.ts"
 
 /** `npm run soak [-- --seed N --only NAME --count N]`: prints its seed first, and a seed repeats its choices. */
 const programmes: readonly Programme[] = [
@@ -45,6 +50,9 @@ const programmes: readonly Programme[] = [
   tamperedSessions,
   hostileGit,
   killedCommands,
+  killedMergeProgramme,
+  editedMergeProgramme,
+  layerLimitProgramme,
 ]
 
 const { values } = parseArgs({
