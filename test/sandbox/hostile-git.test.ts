@@ -14,6 +14,7 @@ const isTried = (name: string) => hostileCommands.find(each => each.name === nam
 const chosen = [
   isTried("a repository that is created again whenever it is gone"),
   isTried("hooks where the configuration says"),
+  isTried("a workspace made a repository by its content"),
   ...Array.from({ length: 1 }, () => random.oneOf(hostileCommands)),
 ]
 

@@ -21,9 +21,15 @@ export function isLayout(entries: readonly NamedEntry[]): boolean {
   return (found & head) !== 0 && ((found & commonDirectory) !== 0 || (found & both) === both)
 }
 
-/** Returns the directory above a path that is a repository by its content, or would be with that path; else null. */
+/**
+ * Returns the directory above a path that is a repository by its content, or would be with that path; else null. The
+ * parts of a workspace that is a repository itself are among the paths that `namedByGit` returns.
+ */
 export function repositoryAround(root: string, path: string): string | null {
   const parts = path.split("/")
+  const top = entriesOf(root)
+  const isTopMade = top !== "unreadable" && !isLayout(top)
+  if (isTopMade && isLayout([...top, namedEntry(parts[0] ?? "", parts.length > 1)])) return "."
   for (let depth = 1; depth < parts.length; depth++) {
     const directory = parts.slice(0, depth).join("/")
     const found = entriesOf(`${root}/${directory}`)

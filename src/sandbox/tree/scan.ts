@@ -116,7 +116,9 @@ function inspect(search: Search, directory: string): void {
     return
   }
   const inDependency = isDependency(rules, directory)
-  const parts = directory !== "" && isLayout(entries) ? layoutParts(search, directory, entries) : []
+  // A workspace that was a bare repository has its parts among the named paths.
+  const isOwn = directory === "" && rules.named.includes("HEAD")
+  const parts = !isOwn && isLayout(entries) ? layoutParts(search, directory, entries) : []
   if (parts === "all") {
     noteForGit(search, directory, directory)
     return
@@ -191,7 +193,7 @@ function layoutParts(
   // A file that a person made a moment before the command stays where others are surely new.
   const surelyNew = parts.filter(name => changedMs(name) >= before.takenAtMs - fileClockLagMs)
   const born = statsOf(absolute(rules, directory))?.birthtimeMs ?? 0
-  const isNew = !before.directories.has(directory) && isRecent(before, born)
+  const isNew = directory !== "" && !before.directories.has(directory) && isRecent(before, born)
   if (isNew && surelyNew.length === entries.length) return "all"
   if (surelyNew.some(isRequired)) return surelyNew.map(name => joined(directory, name))
   const fresh = parts.filter(name => isRecent(before, changedMs(name)))

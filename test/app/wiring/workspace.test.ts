@@ -90,6 +90,13 @@ describe("a protected path", () => {
       expect([path, reportOf(() => workspace.write({ path, content }))]).toEqual([path, null])
   })
 
+  test("is what would make the workspace itself a repository", () => {
+    for (const name of ["objects/x", "refs/x"]) temp.write(name, "")
+    const { workspace } = open
+    expect(reportOf(() => workspace.write({ path: "HEAD", content }))?.code).toBe("ACODE-SEC-003")
+    expect(reportOf(() => workspace.write({ path: "objects/y", content }))).toBeNull()
+  })
+
   test("is refused behind a symlink, and said by its name with what to do", () => {
     temp.write(".env", "KEY=1\n")
     symlinkSync(".env", join(temp.root, "harmless"))

@@ -184,6 +184,17 @@ describe("a scan after a command", () => {
     ])
   })
 
+  test("finds what makes the workspace itself a repository, and leaves one that it was before", async () => {
+    room.write("objects/mine", "a person's")
+    await untilClockTicks(lstatSync(at("objects")).ctimeMs + 60)
+    const make = () => {
+      for (const name of ["HEAD", "config", "hooks/pre-commit", "refs/x", "readme"]) room.write(name)
+    }
+    expect(await appearedAfter(make)).toEqual(["HEAD", "config", "hooks", "refs"])
+    const named = ["HEAD", "config", "objects", "refs", "hooks"]
+    expect(await appearedAfter(() => room.write("objects/pack/x"), { named })).toEqual([])
+  })
+
   test("leaves a person's file that is a moment older than the rest of a repository", async () => {
     room.write("docs/HEAD", "a person's")
     await untilClockTicks(lstatSync(at("docs/HEAD")).ctimeMs + 15)

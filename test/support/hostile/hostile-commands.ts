@@ -8,6 +8,8 @@ export interface HostileCommand {
   readonly script: string
   /** Files that git would act on, as bytes in Latin-1; each one endangers a person. */
   readonly plants: readonly string[]
+  /** It is run in a workspace that git does not know. */
+  readonly isWithoutRepository?: true
   /** It plants again and again: there is no peace before it has ended. */
   readonly isRelentless?: true
   /** True for a command that is harmless on this machine, with or without a sandbox. */
@@ -103,6 +105,12 @@ export const hostileCommands: readonly HostileCommand[] = [
       "layout(b'node_modules/\\xc3/\\xb1/store'); open(b'node_modules/\\xc3/\\xb1/.git', 'w').write('gitdir: store')",
     ),
     plants: ["node_modules/\xc3/\xb1/.git", "node_modules/\xc3/\xb1/store"],
+  },
+  {
+    name: "a workspace made a repository by its content",
+    script: "layout .; printf '[core]\\n\\tbare = false\\n\\tworktree = .\\n' >> config",
+    plants: ["HEAD"],
+    isWithoutRepository: true,
   },
   { name: "a bare layout", script: "bare assets.git", plants: ["assets.git"] },
   {

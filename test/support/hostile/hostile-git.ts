@@ -15,7 +15,8 @@ import { type HostileCommand, scriptOf } from "./hostile-commands.ts"
 export async function ranByGit(hostile: HostileCommand, sandbox: SandboxChoice): Promise<readonly string[]> {
   using workspace = tempWorkspace()
   const person = { ...workspace.environment, HOME: join(workspace.outside, "home"), GIT_TERMINAL_PROMPT: "0" }
-  prepare(workspace, person)
+  if (hostile.isWithoutRepository === true) prepareFiles(workspace)
+  else prepare(workspace, person)
   const canary = join(workspace.outside, "canary")
   const environment = readEnvironment(person)
   using wiring = new Wiring({ environment, workspace: workspace.root, configFile: undefined })
@@ -49,7 +50,8 @@ export async function ranByGit(hostile: HostileCommand, sandbox: SandboxChoice):
     found.push(`${hostile.name}: ${result.error.message}`)
   if (found.length === 0) await look("after it")
   const top = Bun.spawnSync(["git", "status"], { cwd: workspace.root, env: person })
-  if (top.exitCode !== 0) found.push(`${hostile.name}: git status fails afterwards: ${top.stderr.toString()}`)
+  if (top.exitCode !== 0 && hostile.isWithoutRepository === undefined)
+    found.push(`${hostile.name}: git status fails afterwards: ${top.stderr.toString()}`)
   return found
 }
 
@@ -76,6 +78,13 @@ const projectSettings = `
 [diff "txt"]
 	textconv = tools/textconv
 `
+
+/** Writes a workspace that git does not know, for a person without settings. */
+function prepareFiles({ outside, write }: TempWorkspace): void {
+  mkdirSync(join(outside, "home"))
+  write("a.txt", "one\n")
+  write("src/index.ts", "export {}\n")
+}
 
 function prepare(workspace: TempWorkspace, person: Readonly<Record<string, string>>): void {
   const { root, outside, write } = workspace
