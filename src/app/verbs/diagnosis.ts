@@ -31,7 +31,7 @@ export function appArmorProfile(program = realpathSync(process.execPath)): strin
   ].join("\n")
 }
 
-/** In quotes a profile takes every character of a path as it is, except those of its patterns. */
+/** Quotes a path for a profile, which takes every character in quotes as it is, except those of its patterns. */
 function quoted(path: string): string {
   return `"${path.replace(/[\\"*?[\]{}^@]/g, character => `\\${character}`)}"`
 }
