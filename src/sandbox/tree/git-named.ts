@@ -17,9 +17,14 @@ export interface GitPlaces {
 /**
  * Returns the paths of the workspace, relative, that the configuration of git names: directories of hooks, further
  * configuration, programs. A command that writes there decides what the next git of a person runs. Configuration is
- * read for the given repositories, for the one the workspace lies in, and of the user and the system.
+ * read for the given repositories, for the one the workspace lies in, and of the user and the system. The
+ * workspace counts as a bare repository only if it was one before the command.
  */
-export function namedByGit(places: GitPlaces, repositories: Iterable<string>): NamedByGit {
+export function namedByGit(
+  places: GitPlaces,
+  repositories: Iterable<string>,
+  wasNoRepository = false,
+): NamedByGit {
   const search: Search = { ...places, found: new Set(), directories: new Set(), files: new Set() }
   const top = topLevelOf(places.root)
   const base = top ?? places.root
@@ -29,7 +34,7 @@ export function namedByGit(places: GitPlaces, repositories: Iterable<string>): N
     const repository = join(places.root, path)
     readRepository(search, repository, isDotGit(path) ? dirname(repository) : repository)
   }
-  noteBareRoot(search)
+  if (!wasNoRepository) noteBareRoot(search)
   return { paths: [...search.found], directories: [...search.directories] }
 }
 

@@ -88,7 +88,8 @@ export async function sweepTree(
     (known.has(digestOf(packaged(path))) &&
       known.has(digestOf(packaged(path, repositoryMark(absolute(open, path))))))
   const found = await takeSnapshot(open, settings.clock.now())
-  const { paths } = namedByGit(gitPlaces(settings, root), repositoriesIn(found).filter(hadName))
+  const repositories = repositoriesIn(found).filter(hadName)
+  const { paths } = namedByGit(gitPlaces(settings, root), repositories, !hadName("HEAD"))
   const rules = { ...open, named: paths }
   const before = { takenAtMs, directories: new Map(), packaged: new Map(), hadName, isWhole: true } as const
   return await moveAppeared(rules, before, quarantineOf(settings, root, executionId), isTopPlaceholder(root))
