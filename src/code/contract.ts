@@ -1,3 +1,4 @@
+import type { CheckerName } from "../domain/code/checker-names.ts"
 import type { CodeSymbol, FileFacts, SymbolKind, UnparsedFile } from "../domain/code/symbol.ts"
 
 /** Limits of one file; beyond them it is not parsed, and the facts say why. */
@@ -53,3 +54,78 @@ export type Splice =
  * replaced too, stays as it is. Writes nothing; only a bug throws.
  */
 export type SpliceSymbol = (request: SpliceRequest) => Promise<Splice>
+
+/** A path to check, relative to the root, which is `.`. */
+export interface CheckedPath {
+  readonly path: string
+  readonly isDirectory: boolean
+}
+
+/** The files of the workspace that show how it is checked. */
+export interface ProjectFiles {
+  isFile(path: string): boolean
+  /** Returns the names in a directory. */
+  names(directory: string): ReadonlySet<string>
+  /** Returns a small text file; null when it does not exist or is another kind of file. */
+  text(path: string): string | null
+  /** Returns files below a directory with one of these extensions, and whether there are more. */
+  below(directory: string, extensions: readonly string[]): SourceFiles
+}
+
+export interface SourceFiles {
+  readonly paths: readonly string[]
+  readonly truncated: boolean
+}
+
+/** A command that checks code. */
+export interface CheckCommand {
+  /** The checker whose output it prints. */
+  readonly checker: CheckerName
+  readonly argv: readonly string[]
+  /** Relative to the root. */
+  readonly cwd: string
+  /** Variables that it needs, added where the user has not set them. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface CheckerSettings {
+  /** Commands that replace those of checkers; null for a checker that is not used. */
+  readonly configured: ReadonlyMap<CheckerName, readonly string[] | null>
+  /** Reports whether a program of this name is installed, outside of the workspace. */
+  readonly hasProgram: (name: string) => boolean
+}
+
+/** The checks of a path: at most one command for each kind of code. */
+export interface Checks {
+  readonly commands: readonly CheckCommand[]
+  /** Why some of the code cannot be checked, a sentence for each kind of code. */
+  readonly missing: readonly string[]
+}
+
+/** A message of a checker. */
+export interface PrintedDiagnostic {
+  readonly level: "error" | "warning" | "note"
+  readonly message: string
+  /** The path as printed; empty where the message is about no file. */
+  readonly file: string
+  /** 0 where the message is about no line. */
+  readonly line: number
+  readonly column: number | null
+  readonly code: string | null
+}
+
+export interface CheckOutput {
+  /** Errors first, each once; a bounded number. */
+  readonly diagnostics: readonly PrintedDiagnostic[]
+  readonly errors: number
+  readonly warnings: number
+  /** The lines that no rule of the checker knows, each cut to a bounded length. */
+  readonly unreadLines: readonly string[]
+}
+
+/** Knows the compilers, type checkers and linters of projects. Runs nothing, and throws only for a bug. */
+export interface CodeChecks {
+  checksOf(path: CheckedPath, files: ProjectFiles, settings: CheckerSettings): Checks
+  /** Reads what a checker printed, in any order of its streams. */
+  readOutput(checker: CheckerName, outputs: readonly string[]): CheckOutput
+}

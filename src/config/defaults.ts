@@ -82,7 +82,7 @@ export const defaultConfig = {
   },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },
   storage: { max_total_mb: 4096, quarantine_days: 30 },
-  code: { enabled: true, max_file_kb: 2048, exclude: [] },
+  code: { enabled: true, max_file_kb: 2048, exclude: [], check_timeout_seconds: 120, checkers: [] },
   skills: {
     workspace: ".",
     directories: [],
@@ -225,6 +225,9 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "code.enabled": { kind: "ranks", ranks: [[true], [false]] },
   "code.max_file_kb": smaller,
   "code.exclude": anything,
+  "code.check_timeout_seconds": smaller,
+  // They name programs that are run.
+  "code.checkers": trustedOnly,
   // Paths inside the workspace, and text for tasks: the project itself decides about them.
   "skills.workspace": anything,
   "skills.directories": { kind: "fewerEntries" },

@@ -485,13 +485,13 @@ export const errorCodes = {
     action: "Check owner and mode of the file and of its directory.",
   },
   E303: {
-    meaning:
-      "The program that changes code by symbol is missing. Belongs to the code tools of a later version.",
-    action: "Use modify_file, which needs no further program.",
+    meaning: "No checker for this code can run here, so nothing is known about errors in it.",
+    action:
+      "Install the compiler or type checker that the message names, or name a command in code.checkers.",
   },
   E304: {
-    meaning: "The compiler check found errors. Belongs to the code tools of a later version.",
-    action: "Use run_command with the compiler of the project.",
+    meaning: "A checker ran and found errors.",
+    action: "`acode evidence show ID` lists them; correct them and check again.",
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>
 

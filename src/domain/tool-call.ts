@@ -98,6 +98,7 @@ export const Diagnostic = lazily(() =>
     message: z.string(),
     file_name: z.string(),
     line_start: z.int(),
+    column: described(z.exactOptional(z.int()), "counted from 1; left out where the program names none"),
     code: z.nullable(z.string()),
   }),
 )

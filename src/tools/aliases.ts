@@ -85,11 +85,8 @@ function resolveAlias({ tool, arguments: names, schema }: Alias): KnownTool {
   }
 }
 
-const notYet = "not available yet: code tools come with the code index"
-
 /** Names that are reserved and cannot be called, each with the reason. */
 const unavailable: ReadonlyMap<string, string> = new Map([
-  ["lsp_check", notYet],
   ["finish_step", "it ends a step of an agent and means nothing elsewhere"],
 ])
 

@@ -20,10 +20,19 @@ export interface CommandCall {
   readonly hosts: readonly string[] | null
   /** The command as a user would type it. */
   readonly shown: string
+  /** Variables that are added where the user has not set them. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
-export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall {
-  const { argv, network } = call
+type DescribeRecord = (deps: ToolDeps, record: ExecutionRecord, cwd: string) => ToolResult
+
+/** Returns the call that runs a command; `describe` turns its record into the result. */
+export function declareCommand(
+  deps: ToolDeps,
+  call: CommandCall,
+  describe: DescribeRecord = resultOf,
+): DeclaredCall {
+  const { argv, network, environment = {} } = call
   const hosts = hostsOf(deps, call)
   const [executable = "", ...more] = argv
   const cwd = callPath(deps.workspace, call.cwd).relative
@@ -31,7 +40,7 @@ export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall 
     executable,
     arguments: more,
     workingDirectory: cwd,
-    environment: {},
+    environment,
     timeoutMs: call.timeoutMs ?? deps.limits.commandTimeoutMs,
     resourceLimits: unlimited,
   })
@@ -49,7 +58,7 @@ export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall 
       subject: {
         argv,
         cwd,
-        environment: {},
+        environment,
         ...(network === "none" ? {} : { network: [network, ...hosts] }),
       },
       preview: [...exactCommand(argv), how(call, hosts, cwd), ""].join("\n"),
@@ -65,7 +74,7 @@ export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall 
           },
           { ...executionContext(context), hostRefusal: deps.hostRefusal },
         )
-        return resultOf(deps, record, cwd)
+        return describe(deps, record, cwd)
       },
     }),
   }
@@ -129,14 +138,15 @@ function resultOf(deps: ToolDeps, { id, result }: ExecutionRecord, cwd: string):
       ...(sandbox.quarantined.length === 0 ? {} : { quarantined: sandbox.quarantined }),
     },
     text: textOf(result),
-    error: errorOf(result),
+    error: commandError(result),
     exitCode,
     executionId: id,
     paths: [cwd],
   })
 }
 
-function errorOf({ success, exitCode, error }: CommandResult): CallError | null {
+/** Returns why a command did not succeed; null if it did. */
+export function commandError({ success, exitCode, error }: CommandResult): CallError | null {
   if (error !== null)
     return {
       code: error.code,

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini"
 import type { Json } from "../base/canonical.ts"
-import type { SpliceSymbol } from "../code/contract.ts"
+import type { CheckerSettings, CodeChecks, SpliceSymbol } from "../code/contract.ts"
 import type { ReferenceRow, SymbolRow } from "../domain/code/symbol.ts"
 import type { NetworkChoice, SandboxChoice } from "../domain/command.ts"
 import type { CorrelationIds } from "../domain/command-result.ts"
@@ -31,6 +31,7 @@ export interface ToolDeps {
   readonly skills: SkillReader
   readonly code: CodeQuestions
   readonly splice: SpliceSymbol
+  readonly checks: CheckDeps
   readonly limits: ToolLimits
 }
 
@@ -45,6 +46,13 @@ export interface CodeQuestions {
   references(name: string, from: string | null): Promise<CodeAnswer<ReferenceRow>>
   /** Returns the symbols of a name, or of `Container.name`; those of one file are read from the file itself. */
   symbolsNamed(name: string, from: string | null): Promise<CodeAnswer<SymbolRow>>
+}
+
+/** The dependencies of a check: the checkers, what configuration says about them, and how long one may run. */
+export interface CheckDeps {
+  readonly checkers: CodeChecks
+  readonly settings: CheckerSettings
+  readonly timeoutMs: number
 }
 
 /** An answer is stale where files changed that could not be parsed in time. */

@@ -1,5 +1,6 @@
 import type * as z from "zod/mini"
 import { printable } from "../base/text.ts"
+import { lspCheckTool } from "./code/lsp-check.ts"
 import { referencesFromFileTool } from "./code/references-from-file.ts"
 import { referencesToSymbolNameTool } from "./code/references-to-symbol-name.ts"
 import { splicePatchTool } from "./code/splice-patch.ts"
@@ -35,6 +36,7 @@ export const toolTable: ReadonlyMap<string, Tool> = new Map(
     referencesFromFileTool,
     splicePatchTool,
     splicePlanTool,
+    lspCheckTool,
   ].map(tool => [tool.name, tool]),
 )
 

@@ -30,13 +30,11 @@ describe("a call of a plan", () => {
     ])
   })
 
-  test("of a tool that comes later is refused with the reason, whatever its arguments", () => {
-    for (const tool of ["finish_step", "lsp_check"]) {
-      const [problem, ...others] = planTools.check(tool, {})
-      expect(others).toEqual([])
-      expect(problem).toMatchObject({ code: "E201", argument: null })
-      expect(problem?.message).toStartWith(`"${tool}" cannot be called: `)
-    }
+  test("of a name that cannot be called is refused with the reason, whatever its arguments", () => {
+    const [problem, ...others] = planTools.check("finish_step", {})
+    expect(others).toEqual([])
+    expect(problem).toMatchObject({ code: "E201", argument: null })
+    expect(problem?.message).toStartWith('"finish_step" cannot be called: ')
   })
 
   test("of a tool whose result only a model can use is refused", () => {

@@ -240,6 +240,8 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "code.enabled": ["maybe", "1", "null"],
   "code.max_file_kb": ["0", "65537", "1.5"],
   "code.exclude": ['"a"', "[1]", "{}"],
+  "code.check_timeout_seconds": ["0", "86401", "soon"],
+  "code.checkers": ["null", "[tsc]", "[{checker: cargo, command: []}]", "[{checker: clippy, command: [x]}]"],
   "skills.workspace": ["../other", "/etc", "a//b"],
   "skills.directories": ["relative/path", "[1]", "{}"],
   "skills.default_tier": ["huge", "3", "null"],

@@ -129,7 +129,7 @@ describe("the list of keys", () => {
     const whole = new RegExp(
       "^(execution\\.(artifact_max_mb|audit\\.(?!enabled).*|redaction\\.patterns)|commands\\..*|models\\..*|" +
         "model\\.(provider|name|endpoint|keep_alive|prices\\..*)|checkpoints\\..*|storage\\..*|" +
-        "skills\\.(default_tier|retry_delay_ms))$",
+        "code\\.checkers|skills\\.(default_tier|retry_delay_ms))$",
     )
     expect(keysThat("everything")).toEqual([...defaultLeaves.keys()].filter(key => whole.test(key)))
   })

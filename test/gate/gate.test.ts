@@ -33,9 +33,9 @@ describe("a call that cannot be made", () => {
     expect(room.data(ToolCallRequested)).toMatchObject([{ tool: "file_raed", canonicalTool: null }])
   })
 
-  test("of a tool that is known and not there yet says why", async () => {
-    const { error } = await room.call("lsp_check", { path: "." })
-    expect(error).toMatchObject({ code: "E201", message: expect.stringContaining("not available yet") })
+  test("of a name that is known and no tool says why", async () => {
+    const { error } = await room.call("finish_step", { summary: "" })
+    expect(error).toMatchObject({ code: "E201", message: expect.stringContaining("means nothing elsewhere") })
   })
 
   test("because something stands in its way is on record under its own name, and nothing is touched", async () => {

@@ -75,12 +75,6 @@ describe("names of tools", () => {
     expect(known("file_write").rename(null)).toBeNull()
   })
 
-  test("lsp_check is known and refused with a reason", () => {
-    const resolved = resolveTool("lsp_check")
-    expect(resolved.kind).toBe("unavailable")
-    expect(resolved.kind === "unavailable" && resolved.reason).toStartWith("not available yet")
-  })
-
   test("finish_step is known and is no tool", () => {
     expect(resolveTool("finish_step").kind).toBe("unavailable")
     expect(toolTable.has("finish_step")).toBe(false)

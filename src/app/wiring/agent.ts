@@ -9,7 +9,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { PipelineState } from "../../domain/pipeline/state.ts"
 import type { PipelineSettings } from "../../domain/pipeline-settings.ts"
 import type { AgentParts, RecordedAnswer } from "../../engine/agent-parts.ts"
-import { projectOf } from "../../engine/checks/project.ts"
+import { type Project, projectOf } from "../../engine/checks/project.ts"
 import { openLiveSession } from "../../engine/live-session.ts"
 import { toolDescriptions } from "../../engine/stages/model-schemas.ts"
 import { createStages } from "../../engine/stages/stages.ts"
@@ -22,6 +22,7 @@ import type { ExternalCallLog } from "../../provider/transport/contract.ts"
 import { timerWait } from "../../provider/wait.ts"
 import { endTagged } from "../../sandbox/process/survivors.ts"
 import type { Store } from "../../store/contract.ts"
+import { checksAt } from "../../tools/code/project-checks.ts"
 import { textChanges } from "../../workspace/change/changes.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import { approvalDesk } from "../approval-desk.ts"
@@ -32,7 +33,7 @@ import { controlsFrom } from "../session-control.ts"
 import { laterWritesOf } from "../session-recovery.ts"
 import { userName } from "../user-name.ts"
 import type { AgentSurface } from "./agent-surface.ts"
-import { codeTools } from "./code-tools.ts"
+import { checkDeps, codeTools } from "./code-tools.ts"
 import { wireGate } from "./gate.ts"
 import { type WiredProvider, wireProvider } from "./provider.ts"
 import { usableSkills } from "./skills.ts"
@@ -101,7 +102,7 @@ export async function wireAgent(
     ...codeParts(wiring, values),
     changes: textChanges,
     skills: await usableSkills(wiring),
-    project: projectOf(toProjectCommands(values), workspace),
+    project: projectOf(toProjectCommands(values), workspace, checksIn(wiring, workspace, values)),
     endExecution: async id => void (await endTagged(id)),
     jitter: Math.random,
     wait: timerWait,
@@ -133,6 +134,14 @@ function storeParts(store: Store, sessionId: string) {
     laterWrites: laterWritesOf(store, sessionId),
     answerTo: (id: string) => answerIn(store, id),
     control: controlsFrom(store, sessionId),
+  }
+}
+
+/** Returns the checkers that fit a path of the workspace. */
+function checksIn(wiring: Wiring, workspace: Workspace, config: Config): Project["checksOf"] {
+  return path => {
+    const { relative, kind } = workspace.locate(path)
+    return checksAt(workspace, checkDeps(wiring, config), relative, kind === "directory")
   }
 }
 

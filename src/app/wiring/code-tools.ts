@@ -1,5 +1,8 @@
+import { codeChecks } from "../../code/checks.ts"
+import type { Config } from "../../config/schema.ts"
 import type { SymbolRow } from "../../domain/code/symbol.ts"
-import type { CodeAnswer, CodeQuestions, ToolDeps } from "../../tools/contract.ts"
+import { findProgram } from "../../exec/program.ts"
+import type { CheckDeps, CodeAnswer, CodeQuestions, ToolDeps } from "../../tools/contract.ts"
 import type { Wiring } from "./wire.ts"
 
 /** Returns the code access of tools. The first question loads the parsers: most sessions ask none. */
@@ -21,4 +24,23 @@ export function codeTools(wiring: Wiring): Pick<ToolDeps, "code" | "splice"> {
       return (await codeSplicer(wiring))(request)
     },
   }
+}
+
+/** Returns the checkers of this machine, as configuration sets them. */
+export function checkDeps({ root, request }: Wiring, { code }: Config): CheckDeps {
+  const { checkers, check_timeout_seconds } = code
+  return {
+    checkers: codeChecks,
+    settings: {
+      configured: new Map(checkers.map(each => [each.checker, each.command])),
+      hasProgram: name => isInstalled(name, root.path, request),
+    },
+    timeoutMs: check_timeout_seconds * 1000,
+  }
+}
+
+/** Inside the workspace, PATH could lead to a program that the repository brings under the name of a compiler. */
+function isInstalled(name: string, root: string, { environment }: Wiring["request"]): boolean {
+  const search = findProgram(name, root, environment.host["PATH"])
+  return search.kind === "found" && !`${search.path}`.startsWith(`${root}/`)
 }

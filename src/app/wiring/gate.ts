@@ -12,7 +12,7 @@ import { createSessionRecorder } from "../../gate/session-recorder.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import type { ToolLimits } from "../../tools/contract.ts"
 import { textChanges } from "../../workspace/change/changes.ts"
-import { codeTools } from "./code-tools.ts"
+import { checkDeps, codeTools } from "./code-tools.ts"
 import { skillReader } from "./skills.ts"
 import type { Wiring } from "./wire.ts"
 
@@ -60,6 +60,7 @@ export async function wireGate(
       hostRefusal: policy.hostRefusal,
       skills: await skillReader(wiring),
       ...codeTools(wiring),
+      checks: checkDeps(wiring, values),
       limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
     },
     checkpoints,

@@ -19,7 +19,10 @@ export function commandsSection() {
         "test",
         "Runs the tests. Every verification runs this command; without one acode finds the test command from the files.",
       ),
-      lint: command("lint", "Finds errors in the code: the check of the criterion `diagnostics`."),
+      lint: command(
+        "lint",
+        "Finds errors in the code: the check of the criterion `diagnostics`, instead of the compilers and type checkers that acode finds.",
+      ),
       format: command("format", "Formats the code."),
       start: command("start", "Starts the program."),
     })

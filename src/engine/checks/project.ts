@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../base/canonical.ts"
+import type { Checks } from "../../code/contract.ts"
 import type { ConfiguredCommands } from "../../domain/command.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts"
@@ -11,15 +12,22 @@ export interface Project {
   readonly test: readonly string[] | null
   /** Finds mistakes without running the project: the linter, else the build. Configured, never guessed. */
   readonly check: readonly string[] | null
+  /** Returns the checks by compilers and type checkers that fit a path, for where no check is configured. */
+  readonly checksOf: (path: string) => Checks
 }
 
-export function projectOf(commands: ConfiguredCommands, workspace: Workspace): Project {
+export function projectOf(
+  commands: ConfiguredCommands,
+  workspace: Workspace,
+  checksOf: Project["checksOf"],
+): Project {
   return {
     // Evaluated when it is needed: a session may have created the project in the first place.
     get test() {
       return commands.test ?? detectTestCommand(projectFiles(workspace))
     },
     check: commands.lint ?? commands.build,
+    checksOf,
   }
 }
 
@@ -42,11 +50,20 @@ export function checksFor({ plans }: PipelineState, project: Project): readonly 
  * Returns the commands of the project that will verify this plan. The plan does not contain them, so they are shown
  * beside it.
  */
-export function projectCommands({ tasks }: Plan, { test, check }: Project): readonly (readonly string[])[] {
+export function projectCommands(
+  { tasks }: Plan,
+  { test, check, checksOf }: Project,
+): readonly (readonly string[])[] {
   const criteria = tasks.flatMap(({ acceptance }) => acceptance)
   const isTested = criteria.some(criterion => runsTests(criterion, test))
-  const isDiagnosed = criteria.some(({ kind }) => kind === "diagnostics")
-  return [...(test === null || isTested ? [] : [test]), ...(check === null || !isDiagnosed ? [] : [check])]
+  const diagnosed = criteria.flatMap(criterion => (criterion.kind === "diagnostics" ? [criterion.path] : []))
+  const checks = check === null ? diagnosed.flatMap(path => checksOf(path).commands) : []
+  const commands = [
+    ...(test === null || isTested ? [] : [test]),
+    ...(check === null || diagnosed.length === 0 ? [] : [check]),
+    ...checks.map(({ argv }) => argv),
+  ]
+  return [...new Map(commands.map(argv => [canonicalJson(argv), argv])).values()]
 }
 
 function runsTests(criterion: Criterion, test: readonly string[] | null): boolean {

@@ -1,5 +1,6 @@
 import { posix } from "node:path"
 import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
+import type { CheckCommand, Checks } from "../../code/contract.ts"
 import type { NewEvent } from "../../domain/events/definition.ts"
 import type { CheckFinished } from "../../domain/events/pipeline-events.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -15,6 +16,8 @@ export interface CheckParts {
   readonly project: Project
   /** Runs a command through the gate, so that it is decided, confined and recorded like every other call. */
   readonly runCommand: (argv: readonly string[], check: PlannedCheck) => Promise<SettledCall>
+  /** Runs one checker of a path through the gate. */
+  readonly runChecker: (path: string, command: CheckCommand, check: PlannedCheck) => Promise<SettledCall>
 }
 
 /** The data of `check.finished`. */
@@ -83,7 +86,7 @@ async function findingOf(
     case "file_contains":
       return lookedAt(criterion.path, () => contains(parts.workspace, criterion))
     case "diagnostics":
-      return diagnostics(parts, check, criterion.max_errors)
+      return diagnostics(parts, check, criterion)
     case "judgement":
       return looked("inconclusive", "only a model can judge this")
   }
@@ -105,15 +108,68 @@ async function commandFinding(
   return { ...run, verdict: "failed", reason: `${how}\n${told}` }
 }
 
-/** Runs the project's own check, until there are code tools. It shows whether there are problems, not how many. */
-async function diagnostics(parts: CheckParts, check: PlannedCheck, errorsMax: number): Promise<Finding> {
+/** Runs the check that is configured, else the checkers that fit the path. */
+async function diagnostics(parts: CheckParts, check: PlannedCheck, criterion: Diagnosed): Promise<Finding> {
   const argv = parts.project.check
-  if (argv === null)
-    return looked("inconclusive", "no check is configured: set commands.lint or commands.build")
+  if (argv === null) return checkersFinding(parts, check, criterion)
   const finding = await commandFinding(parts, check, argv, 0)
-  if (finding.verdict !== "failed" || errorsMax === 0) return finding
-  const reason = `there are problems, possibly more than ${errorsMax}\n${finding.reason}`
+  if (finding.verdict !== "failed" || criterion.max_errors === 0) return finding
+  // A configured command shows whether there are problems, not how many.
+  const reason = `there are problems, possibly more than ${criterion.max_errors}\n${finding.reason}`
   return { ...finding, verdict: "inconclusive", reason }
+}
+
+type Diagnosed = Extract<Criterion, { kind: "diagnostics" }>
+
+/** Nothing is passed where some of the code could not be checked, or a checker did not say what it found. */
+async function checkersFinding(
+  parts: CheckParts,
+  check: PlannedCheck,
+  criterion: Diagnosed,
+): Promise<Finding> {
+  const { path, max_errors } = criterion
+  const { commands, missing } = checksOf(parts, path)
+  const unknown = missing.map(reason => `not checked: ${reason}`)
+  const reports: string[] = []
+  let errors = 0
+  let last = looked("inconclusive", "")
+  for (const command of commands) {
+    const settled = await parts.runChecker(path, command, check)
+    const { executionId, exitCode, value } = settled
+    const found = numberIn(value, "errors")
+    const isCounted = settled.outcome === "succeeded" || settled.error?.code === "E304"
+    const outputHash = `sha256:${sha256Hex(canonicalJson(value))}`
+    last = {
+      ...last,
+      ...(executionId === null ? {} : { argv: [...command.argv], executionId, exitCode, outputHash }),
+    }
+    if (!isCounted || found === null)
+      unknown.push(`${command.checker} did not check: ${settled.error?.message ?? settled.outcome}`)
+    else {
+      errors += found
+      reports.push(tail(settled.text, tailBytesMax))
+    }
+  }
+  if (commands.length === 0 && unknown.length === 0)
+    unknown.push("no checker fits it, and no check is configured: set commands.lint or commands.build")
+  const reason = [...unknown, ...reports].join("\n")
+  if (errors > max_errors) return { ...last, verdict: "failed", reason }
+  return { ...last, verdict: unknown.length > 0 ? "inconclusive" : "passed", reason }
+}
+
+/** A path outside of the workspace has no checks. */
+function checksOf({ project }: CheckParts, path: string): Checks {
+  try {
+    return project.checksOf(path)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { commands: [], missing: [error.report.message] }
+  }
+}
+
+function numberIn(value: Json, key: string): number | null {
+  const found = memberOf(value, key)
+  return typeof found === "number" ? found : null
 }
 
 function exists(workspace: Workspace, path: string): Finding {
@@ -234,7 +290,11 @@ function tail(text: string, bytesMax: number): string {
 }
 
 function textIn(value: Json, key: string): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return ""
-  const found = Object.entries(value).find(([name]) => name === key)?.[1]
+  const found = memberOf(value, key)
   return typeof found === "string" ? found : ""
+}
+
+function memberOf(value: Json, key: string): Json | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
+  return Object.entries(value).find(([name]) => name === key)?.[1]
 }

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../base/canonical.ts"
+import { canonicalJson, type Json } from "../../base/canonical.ts"
 import { newEvent } from "../../domain/events/definition.ts"
 import { CheckFinished } from "../../domain/events/pipeline-events.ts"
 import type { Action } from "../../domain/pipeline/action.ts"
@@ -23,7 +23,10 @@ export async function runChecks(
         state: parts.session.state,
         workspace: parts.workspace,
         project: parts.project,
-        runCommand: argv => runCommand(parts, argv, check, signal),
+        runCommand: argv =>
+          callFor(parts, { tool: "run_command", arguments: { argv: [...argv] }, argv }, check, signal),
+        runChecker: (path, { checker, argv }) =>
+          callFor(parts, { tool: "lsp_check", arguments: { path, checker }, argv }, check, signal),
       },
       check,
     )
@@ -38,13 +41,20 @@ export async function runChecks(
   }
 }
 
+interface CheckCall {
+  readonly tool: "run_command" | "lsp_check"
+  readonly arguments: Json
+  /** The command that the call runs. */
+  readonly argv: readonly string[]
+}
+
 /**
  * Runs a command through the gate like every other one: recorded, decided and confined. Commands that the question
  * about the plan showed are granted; commands that the project suggested later need approval.
  */
-async function runCommand(
+async function callFor(
   parts: AgentParts,
-  argv: readonly string[],
+  { tool, arguments: args, argv }: CheckCall,
   { id, taskId }: PlannedCheck,
   signal: AbortSignal,
 ) {
@@ -52,8 +62,8 @@ async function runCommand(
   const plan = session.state.plans.at(-1)?.plan ?? null
   const grant = grantOf(session.state, null)
   const settled = await gate.call({
-    tool: "run_command",
-    arguments: { argv: [...argv] },
+    tool,
+    arguments: args,
     obstacle: null,
     origin: {
       planId: plan?.planId ?? null,

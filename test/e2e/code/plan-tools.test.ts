@@ -85,6 +85,37 @@ describe("code tools in a plan", () => {
     expect(readFileTree(room.workspace.root)).toEqual(before)
   })
 
+  test("check with the programs that configuration names, once the user trusts it", async () => {
+    const script = "echo 'src/b.ts(2,3): error TS9999: because'; exit 1"
+    const configure = (code: object) =>
+      room.workspace.write(".agent/config.yml", JSON.stringify({ schema_version: "1", code }))
+    configure({ checkers: [{ checker: "tsc", command: ["sh", "-c", script] }] })
+    const untrusted = await run(["lsp_check", { path: "src/b.ts" }])
+    expect(JSON.stringify(untrusted.result)).not.toContain("TS9999")
+    await room.acode("config", "trust")
+    const { result } = await run(["lsp_check", { path: "src/b.ts" }])
+    const [checked] = result.step_results
+    expect(checked).toMatchObject({
+      error_code: "E304",
+      diagnostic_artifacts: [{ file_name: "src/b.ts", line_start: 2, column: 3, code: "TS9999" }, {}],
+    })
+    expect(JSON.parse((await room.acode("evidence", "by-code", "TS9999", "--json")).stdout)).toMatchObject([
+      { id: checked?.execution_id },
+    ])
+    configure({ check_timeout_seconds: 0.2, checkers: [{ checker: "tsc", command: ["sleep", "60"] }] })
+    await room.acode("config", "trust")
+    const late = await run(["lsp_check", { path: "src/b.ts" }])
+    expect([late.run.exitCode, late.result.error_code]).toEqual([34, "ACODE-EXE-002"])
+    configure({ checkers: ["tsc", "biome"].map(checker => ({ checker, command: null })) })
+    await room.acode("config", "trust")
+    const off = await run(["lsp_check", { path: "src/b.ts" }])
+    expect(off.result).toMatchObject({
+      exit_code: 30,
+      error_code: "E303",
+      error_message: expect.stringContaining("src/b.ts was not checked"),
+    })
+  })
+
   test("show what a splice plan may write before it is approved", async () => {
     room.plan([
       ["splice_plan", { plan_file: "new/plan.json" }],

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { detectTestCommand, projectFiles, projectOf } from "../../../src/engine/checks/project.ts"
 import { gateRoom } from "../../support/plan/gate-room.ts"
 
+const noChecks = () => ({ commands: [], missing: [] })
+
 function detected(files: Readonly<Record<string, string>>) {
   using room = gateRoom({ files })
   return detectTestCommand(projectFiles(room.workspace))
@@ -80,12 +82,15 @@ describe("how a project checks itself", () => {
   test("is as configured, whatever its files suggest", () => {
     using room = gateRoom({ files: { "Cargo.toml": "" } })
     const configured = { ...none, test: ["just", "check"], build: ["make"], lint: ["eslint", "."] }
-    expect(projectOf(configured, room.workspace)).toEqual({ test: ["just", "check"], check: ["eslint", "."] })
+    expect(projectOf(configured, room.workspace, noChecks)).toMatchObject({
+      test: ["just", "check"],
+      check: ["eslint", "."],
+    })
   })
 
   test("is found for tests and never guessed for diagnostics", () => {
     using room = gateRoom({ files: { "Cargo.toml": "" } })
-    expect(projectOf(none, room.workspace)).toEqual({ test: ["cargo", "test"], check: null })
-    expect(projectOf({ ...none, build: ["make"] }, room.workspace).check).toEqual(["make"])
+    expect(projectOf(none, room.workspace, noChecks)).toMatchObject({ test: ["cargo", "test"], check: null })
+    expect(projectOf({ ...none, build: ["make"] }, room.workspace, noChecks).check).toEqual(["make"])
   })
 })

@@ -3,10 +3,11 @@ import type { Json } from "../../../src/base/canonical.ts"
 import { checksFor, type Project } from "../../../src/engine/checks/project.ts"
 import { type FinishedCheck, runCheck } from "../../../src/engine/checks/run-check.ts"
 import type { CallRequest } from "../../../src/gate/contract.ts"
+import { checksAt } from "../../../src/tools/code/project-checks.ts"
 import { type GateRoom, gateRoom } from "../../support/plan/gate-room.ts"
 import { planVersion, smallPlan, smallTask, stateOf } from "../stages/support.ts"
 
-const unknownProject: Project = { test: null, check: null }
+const unknownProject: Project = { test: null, check: null, checksOf: () => ({ commands: [], missing: [] }) }
 
 interface Given {
   readonly project?: Project
@@ -26,6 +27,7 @@ async function checked(room: GateRoom, criterion: Json | null, given: Given = {}
       project,
       workspace: room.workspace,
       runCommand: argv => room.call("run_command", { argv: [...argv] }, call),
+      runChecker: (path, { checker }) => room.call("lsp_check", { path, checker }, call),
     },
     check,
   )
@@ -175,13 +177,13 @@ describe("a file that is to contain something", () => {
 
 describe("diagnostics", () => {
   const criterion = (errorsMax = 0) => ({ id: "a1", kind: "diagnostics", path: ".", max_errors: errorsMax })
-  const project = (script: string): Project => ({ test: null, check: ["sh", "-c", script] })
+  const project = (script: string): Project => ({ ...unknownProject, check: ["sh", "-c", script] })
 
   test("are undecided where no check is configured, never passed", async () => {
     using room = gateRoom()
     expect(await checked(room, criterion())).toMatchObject({
       verdict: "inconclusive",
-      reason: "no check is configured: set commands.lint or commands.build",
+      reason: "no checker fits it, and no check is configured: set commands.lint or commands.build",
       argv: null,
     })
   })
@@ -209,6 +211,62 @@ describe("diagnostics", () => {
   })
 })
 
+describe("diagnostics without a configured check", () => {
+  const errors = "if true; then\n"
+  const criterion = (path: string, errorsMax = 0) => ({
+    id: "a1",
+    kind: "diagnostics",
+    path,
+    max_errors: errorsMax,
+  })
+  const found = (
+    room: GateRoom,
+    installed: (name: string) => boolean = name => name === "bash",
+  ): Project => ({
+    ...unknownProject,
+    checksOf: path => {
+      const { relative, kind } = room.workspace.locate(path)
+      const { checks } = room.parts.room
+      const settings = { configured: new Map(), hasProgram: installed }
+      return checksAt(room.workspace, { ...checks, settings }, relative, kind === "directory")
+    },
+  })
+
+  test("are what the checker of the path finds, on exactly this tree", async () => {
+    using room = gateRoom({ files: { "good.sh": "true\n", "bad.sh": errors } })
+    const treeDigest = (await room.workspace.tree()).digest
+    const project = found(room)
+    expect(await checked(room, criterion("good.sh"), { project })).toMatchObject({
+      verdict: "passed",
+      argv: ["bash", "-n", "./good.sh"],
+      exitCode: 0,
+      treeDigest,
+      reason: "bash: 0 errors, 0 warnings",
+      executionId: expect.stringMatching(/^exe_/),
+    })
+    expect(await checked(room, criterion("bad.sh"), { project })).toMatchObject({
+      verdict: "failed",
+      exitCode: 2,
+      reason: expect.stringContaining("bad.sh:2: error: syntax error"),
+    })
+    expect((await checked(room, criterion("bad.sh", 1), { project })).verdict).toBe("passed")
+  })
+
+  test("are undecided where the checker is missing, refused or does not fit", async () => {
+    using room = gateRoom({ files: { "good.sh": "true\n", "a.txt": "" } })
+    const verdict = async (path: string, given: Given) => {
+      const { verdict, reason } = await checked(room, criterion(path), given)
+      expect(verdict).toBe("inconclusive")
+      return reason
+    }
+    const project = found(room)
+    expect(await verdict("good.sh", { project: found(room, () => false) })).toContain("bash is not installed")
+    expect(await verdict("good.sh", { project, call: {} })).toContain("bash did not check")
+    expect(await verdict("a.txt", { project })).toContain("no checker fits it")
+    expect(await verdict("../outside", { project })).toContain("not checked")
+  })
+})
+
 describe("what is not acode's to decide", () => {
   test("is a judgement, which stays undecided here", async () => {
     using room = gateRoom()
@@ -221,8 +279,14 @@ describe("what is not acode's to decide", () => {
   test("is a criterion that the newest plan does not have", async () => {
     using room = gateRoom()
     const state = stateOf({ plans: [planVersion(smallPlan)] })
-    const runCommand = () => Promise.reject(new Error("nothing is to be run"))
-    const parts = { state, workspace: room.workspace, project: unknownProject, runCommand }
+    const run = () => Promise.reject(new Error("nothing is to be run"))
+    const parts = {
+      state,
+      workspace: room.workspace,
+      project: unknownProject,
+      runCommand: run,
+      runChecker: run,
+    }
     for (const check of [
       { id: "a9", kind: "command", taskId: "t1" },
       { id: "project-tests", kind: "command", taskId: null },
@@ -236,7 +300,7 @@ describe("what is not acode's to decide", () => {
 
 test("the project's own tests are run as they are configured or found", async () => {
   using room = gateRoom()
-  const project = { test: ["sh", "-c", "echo 2 failed; exit 1"], check: null }
+  const project = { ...unknownProject, test: ["sh", "-c", "echo 2 failed; exit 1"] }
   expect(await checked(room, null, { project })).toMatchObject({
     criterionId: "project-tests",
     taskId: null,

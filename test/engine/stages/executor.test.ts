@@ -228,7 +228,7 @@ function expectValid(messages: readonly ModelMessage[]): void {
 describe("the tools of a step", () => {
   const reading = ["read_file", "list_directory", "search_code", "glob"]
   const codeReading = ["symbols_in_file", "references_to_symbol_name", "references_from_file_to_symbol_name"]
-  const codeTools = [...codeReading, "splice_patch", "splice_plan"]
+  const codeTools = [...codeReading, "splice_patch", "splice_plan", "lsp_check"]
 
   test("are also questions about code where there is an index", () => {
     const view = viewOf(stateOf(), { step: stepWith("ANALYZE_CODE"), hasCodeIndex: true })

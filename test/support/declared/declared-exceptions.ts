@@ -6,8 +6,6 @@
 /** Codes of the error page that no code of the product returns. */
 export const unmadeCodes: Readonly<Record<string, string>> = {
   "ACODE-EXEC-002": "every tool of this version fails with a more exact code",
-  E303: "made by splice_patch, one of the code tools of a later version",
-  E304: "made by lsp_check, one of the code tools of a later version",
 }
 
 /** Settings that are made of a configuration key and never read. */
