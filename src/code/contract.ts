@@ -98,7 +98,7 @@ export interface CheckerSettings {
 /** The checks of a path: at most one command for each kind of code. */
 export interface Checks {
   readonly commands: readonly CheckCommand[]
-  /** Why some of the code cannot be checked, a sentence for each kind of code. */
+  /** The reasons why some of the code cannot be checked, one for each kind of code. */
   readonly missing: readonly string[]
 }
 

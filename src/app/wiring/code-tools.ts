@@ -39,8 +39,8 @@ export function checkDeps({ root, request }: Wiring, { code }: Config): CheckDep
   }
 }
 
-/** Inside the workspace, PATH could lead to a program that the repository brings under the name of a compiler. */
+/** Searches PATH outside of the workspace: the repository could bring a program under the name of a compiler. */
 function isInstalled(name: string, root: string, { environment }: Wiring["request"]): boolean {
   const search = findProgram(name, root, environment.host["PATH"])
-  return search.kind === "found" && !`${search.path}`.startsWith(`${root}/`)
+  return search.kind === "found" && !search.path.startsWith(`${root}/`)
 }
