@@ -1,5 +1,6 @@
 import { readHostPattern } from "../domain/hosts.ts"
 import { quoted } from "../domain/plan/problem.ts"
+import { type PlanReading, readPlan } from "../domain/plan/reading.ts"
 import type { PlanTools } from "../domain/plan/rules.ts"
 import type { EvidenceHistory } from "../store/evidence/contract.ts"
 import { resolveTool } from "../tools/aliases.ts"
@@ -32,8 +33,27 @@ export const planTools: PlanTools = {
   },
 }
 
+/** Reads a plan. Whether its citations exist is asked of the evidence, where there is any to ask and it cites any. */
+export async function readCitedPlan(
+  text: string,
+  evidence: (() => Promise<EvidenceHistory | null>) | null,
+): Promise<PlanReading> {
+  const tools = { ...planTools, judgesIntent: true } as const
+  const cited: string[] = []
+  const reading = readPlan(text, {
+    ...tools,
+    citationProblem: each => {
+      cited.push(each)
+      return null
+    },
+  })
+  if (evidence === null || cited.every(isQuery)) return reading
+  const history = await evidence()
+  return readPlan(text, { ...tools, citationProblem: each => citationProblem(history, each) })
+}
+
 /** Returns whether a citation names one of the eight queries of `acode evidence`, which every history answers. */
-export function isQuery(citation: string): boolean {
+function isQuery(citation: string): boolean {
   return /^Q[1-8]$/.test(citation)
 }
 

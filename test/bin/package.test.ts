@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { version } from "../../src/version.ts"
 import { repositoryRoot } from "../support/acode.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
+import { greeting } from "../support/script-replies.ts"
 import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const temp = tempWorkspace()
@@ -47,6 +48,11 @@ function install(): string | null {
   return null
 }
 
+function programsOfReadme(): readonly string[] {
+  const readme = readFileSync(join(project, "node_modules/acode/README.md"), "utf8")
+  return [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = ""]) => text)
+}
+
 describe("the package", () => {
   packageTest("holds the program and its manual, and not the tests", () => {
     const root = join(project, "node_modules/acode")
@@ -79,9 +85,23 @@ describe("the package", () => {
     })
   })
 
+  packageTest("runs commands, plans and goals from a program, as the README shows", () => {
+    writeFileSync(join(project, "lanes.ts"), programsOfReadme()[0] ?? "")
+    writeFileSync(join(project, "replies.json"), JSON.stringify({ replies: greeting() }))
+    const { exitCode, stdout, stderr } = run(["node_modules/.bin/bun", "lanes.ts"], project)
+    expect({ exitCode, lines: stdout.split("\n"), stderr }).toEqual({
+      exitCode: 0,
+      lines: ["0 hello", "0 1", "COMPLETED 0", ""],
+      stderr: "",
+    })
+    expect(["hello.txt", "greeting.txt"].map(name => readFileSync(join(project, name), "utf8"))).toEqual([
+      "hello\n",
+      "hello\n",
+    ])
+  })
+
   packageTest("executes a task from a program, as the README shows", () => {
-    const readme = readFileSync(join(project, "node_modules/acode/README.md"), "utf8")
-    const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? ""
+    const example = programsOfReadme()[1] ?? ""
     cpSync(join(project, "node_modules/acode/examples/marketing"), project, { recursive: true })
     writeFileSync(join(project, "example.ts"), example)
     const { exitCode, stdout, stderr } = run(["node_modules/.bin/bun", "example.ts"], project)
@@ -94,6 +114,7 @@ describe("the package", () => {
     const client = [
       'import { AgentExecutor, type ClaudeClient, createDefaultConfig, ExecutionError, type ExecutionResult } from "acode"',
       'import { AnthropicClaudeClient, buildPrompt, loadSkillContent, openSkillWorkspace, type Task } from "acode"',
+      'import { type Acode, openAcode } from "acode"',
       "const client: ClaudeClient = {",
       '  complete: async ({ model }) => ({ content: model, inputTokens: 1, outputTokens: 1, stopReason: "end_turn" }),',
       "}",
@@ -104,6 +125,10 @@ describe("the package", () => {
       "export { AnthropicClaudeClient, buildPrompt, execute, loadSkillContent }",
       `// @ts-${"expect"}-error: a task is not a text`,
       'execute("one")',
+      "export const exitOf = async (acode: Acode): Promise<number | null> =>",
+      '  (await acode.exec(["true"])).result.exitCode',
+      `// @ts-${"expect"}-error: a command is a list of words`,
+      'openAcode(".").exec("true")',
     ]
     writeFileSync(join(project, "client.ts"), client.join("\n"))
     const compilerOptions = {
@@ -122,7 +147,7 @@ describe("the package", () => {
       types: ["bun"],
       typeRoots: [join(repositoryRoot, "node_modules/@types")],
     }
-    const settings = { compilerOptions, files: ["example.ts", "client.ts"] }
+    const settings = { compilerOptions, files: ["example.ts", "client.ts", "lanes.ts"] }
     writeFileSync(join(project, "tsconfig.json"), JSON.stringify(settings))
     const compiler = join(repositoryRoot, "node_modules/typescript/bin/tsc")
     const { exitCode, stdout } = run(["node", compiler, "-p", "."], project)

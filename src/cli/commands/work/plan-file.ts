@@ -6,7 +6,7 @@ import type { ErrorCode } from "../../../domain/error-codes.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { Plan } from "../../../domain/plan/plan.ts"
 import { type PlanProblem, planFailure } from "../../../domain/plan/problem.ts"
-import { type PlanReading, readPlan } from "../../../domain/plan/reading.ts"
+import type { PlanReading } from "../../../domain/plan/reading.ts"
 import { planBytesMax } from "../../../domain/plan/strict-json.ts"
 import type { CliContext } from "../../context.ts"
 
@@ -25,21 +25,10 @@ export async function readPlanFile(
   service: CliContext["service"] | null,
 ): Promise<PlanReading> {
   // Loaded only here: the tools import half of the program.
-  const { planTools, isQuery, citationProblem } = await import("../../../app/plan-tools.ts")
+  const { readCitedPlan } = await import("../../../app/plan-tools.ts")
   const text = await planText(file)
   if (text === null) return { problems: [notText] }
-  const tools = { ...planTools, judgesIntent: true } as const
-  const cited: string[] = []
-  const reading = readPlan(text, {
-    ...tools,
-    citationProblem: each => {
-      cited.push(each)
-      return null
-    },
-  })
-  if (service === null || cited.every(isQuery)) return reading
-  const evidence = await (await service()).evidence()
-  return readPlan(text, { ...tools, citationProblem: each => citationProblem(evidence, each) })
+  return readCitedPlan(text, service === null ? null : async () => (await service()).evidence())
 }
 
 const notText: PlanProblem = { code: "E001", path: "$", message: "the text is not UTF-8" }
