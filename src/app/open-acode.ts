@@ -44,7 +44,7 @@ export interface Acode extends AsyncDisposable {
 }
 
 export interface ExecOptions {
-  /** Below the workspace. */
+  /** The working directory, in the workspace. */
   readonly cwd?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly environmentMode?: EnvironmentMode
