@@ -24,6 +24,7 @@ import {
   oddFileNames,
   refusedSuffixes,
   refusedVocabulary,
+  vagueTypes,
   wishfulTestNames,
 } from "./support/tidy/tidy-names.ts"
 import {
@@ -105,6 +106,7 @@ describe("the repository keeps its own rules", () => {
   test("one word for one thing, and no suffix that says nothing", () => {
     expect(everywhere(sources, refusedVocabulary)).toEqual([])
     expect(everywhere(sources, refusedSuffixes)).toEqual([])
+    expect(everywhere(sources, vagueTypes)).toEqual([])
   })
 
   test("files are named by their noun and never by index", () => {
@@ -195,6 +197,7 @@ describe("the rules find what they are for", () => {
     expect(found(refusedVocabulary, "const threadId = 1", "src/store/x.ts")).toBe(1)
     expect(found(refusedVocabulary, "const threadId = 1", "src/sandbox/x.ts")).toBe(0)
     expect(found(refusedVocabulary, "// blocks in `worker_threads` are jobless")).toBe(0)
+    expect(found(vagueTypes, "interface Found {}\nexport type Way = 1\ntype FoundFile = 2")).toBe(2)
     expect(found(refusedSuffixes, "export class SessionManager {}")).toBe(1)
     expect(found(refusedSuffixes, "export const a = 1, runInfo = 2")).toBe(1)
     expect(found(refusedSuffixes, "export interface Database {}\nconst aHelper = 1")).toBe(0)

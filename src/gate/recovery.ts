@@ -145,12 +145,12 @@ function changedAtMs(identity: string): number {
   return Number(identity.split(":")[2])
 }
 
-interface Found extends FoundChanges {
+interface RecoveredState extends FoundChanges {
   readonly certainty: Certainty
   readonly what: string
 }
 
-async function lookAt(parts: RecoveryParts, { started, requested }: UnsettledCall): Promise<Found> {
+async function lookAt(parts: RecoveryParts, { started, requested }: UnsettledCall): Promise<RecoveredState> {
   if (started === null) return found("notDone", [], `${requested.tool} had not begun`)
   switch (started.effectClass) {
     case "read":
@@ -167,14 +167,14 @@ async function lookAt(parts: RecoveryParts, { started, requested }: UnsettledCal
 /**
  * Checks the targets, and the directories that the call created: it may have died before it wrote the file in them.
  */
-function lookAtTargets(parts: RecoveryParts, started: Started, tool: string): Found {
+function lookAtTargets(parts: RecoveryParts, started: Started, tool: string): RecoveredState {
   const looked = lookAtFiles(parts.workspace, started.targets, tool)
   const { checkpointId } = started
   const preImage = checkpointId === null ? null : parts.checkpoints.load(checkpointId)
   return { ...looked, ...foundBy(parts.checkpoints, preImage, looked.changes) }
 }
 
-function lookAtFiles(workspace: Workspace, targets: readonly FileChange[], tool: string): Found {
+function lookAtFiles(workspace: Workspace, targets: readonly FileChange[], tool: string): RecoveredState {
   for (const directory of new Set(targets.map(({ path }) => parentOf(path)))) {
     removeLeftovers(workspace, directory)
   }
@@ -212,7 +212,11 @@ function removeLeftovers(workspace: Workspace, directory: string): void {
   }
 }
 
-async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
+async function lookAtTree(
+  parts: RecoveryParts,
+  { checkpointId }: Started,
+  tool: string,
+): Promise<RecoveredState> {
   const seen = await changesOf(parts, checkpointId)
   if (seen === null) return found("unknown", [], `${tool} was running and its pre-image is missing`)
   const { changes, uncovered, directories = [] } = seen
@@ -245,7 +249,11 @@ function named(names: readonly string[], count = names.length): string {
 }
 
 /** The command could reach more than the workspace, so the changes there are not all of its effects. */
-async function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
+async function outOfSight(
+  parts: RecoveryParts,
+  { checkpointId }: Started,
+  tool: string,
+): Promise<RecoveredState> {
   const what = `${tool} was running and could reach more than the workspace; it is unknown whether it took effect`
   const seen = (await changesOf(parts, checkpointId)) ?? nothingChanged
   const paths = changedPaths(seen)
@@ -258,7 +266,7 @@ async function changesOf(parts: RecoveryParts, checkpointId: string | null): Pro
   return checkpoint === null ? null : contentsChanged(parts.checkpoints, parts.workspace, checkpoint)
 }
 
-function found(certainty: Certainty, changes: readonly FileChange[], what: string): Found {
+function found(certainty: Certainty, changes: readonly FileChange[], what: string): RecoveredState {
   return { certainty, changes, uncovered: null, what }
 }
 

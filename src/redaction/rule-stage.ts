@@ -13,11 +13,11 @@ import {
   contextBytes,
   type Extent,
   extentEnd,
-  type Found,
   lookaheadBytes,
   newline,
   type RedactionRule,
   type Scene,
+  type SecretPosition,
   textAt,
 } from "./scene.ts"
 import { concat, copyOf, type Edits, editsOf, type OnReplaced, type RedactionStage } from "./stage.ts"
@@ -222,7 +222,7 @@ function tryAnchors(
   scene: Scene,
   at: number,
   isDecidable: boolean,
-): { readonly found: Found; readonly anchor: Anchor } | "open" | null {
+): { readonly found: SecretPosition; readonly anchor: Anchor } | "open" | null {
   for (const index of scannerFor(scene.bytes).literalsAt(scene.bytes, at)) {
     const anchor = anchors[index]
     if (anchor === undefined) continue

@@ -15,7 +15,7 @@ export interface Scene {
 }
 
 /** The position of a secret, and the bytes that continue it at the end of the arrived bytes. */
-export interface Found {
+export interface SecretPosition {
   readonly start: number
   readonly end: number
   readonly extent: Extent | null
@@ -34,7 +34,7 @@ export interface Extent {
 /**
  * Returns the secret that begins at or behind the anchor at `at`, if any. Reads at most `lookaheadBytes` from there.
  */
-export type Matcher = (scene: Scene, at: number, anchorLength: number) => Found | null
+export type Matcher = (scene: Scene, at: number, anchorLength: number) => SecretPosition | null
 
 /**
  * One rule that recognises secrets. It is tried only where one of its anchors occurs, so it costs nothing on other
@@ -124,7 +124,7 @@ export function foundFrom(
   judged: number,
   extent: Extent,
   bytesMax = judgedBytes,
-): Found {
+): SecretPosition {
   if (judged - from < bytesMax) return { start, end: Math.min(judged, scene.end), extent: null }
   return { start, end: extentEnd(scene.bytes, judged, scene.end, extent), extent }
 }

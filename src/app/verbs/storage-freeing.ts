@@ -77,7 +77,7 @@ export async function freeStorage(wiring: Wiring, request: FreeingRequest): Prom
 type Foreseen = Pick<FreedStorage, "removed" | "afterBytes">
 
 /** Simulates freeing round by round, and predicts only the bytes that certainly become free. */
-function foreseen(parts: Parts, beforeBytes: number, targetBytes: number): Foreseen {
+function foreseen(parts: StorageDeps, beforeBytes: number, targetBytes: number): Foreseen {
   const things = thingsOf(parts)
   const first = enough(things, beforeBytes - targetBytes)
   const firstBytes = beforeBytes - sureBytes(parts, first)
@@ -93,13 +93,13 @@ function foreseen(parts: Parts, beforeBytes: number, targetBytes: number): Fores
 }
 
 /** Returns a lower bound of the freed bytes: the size of files, and for the history the result of a trial run. */
-function sureBytes({ store }: Parts, things: readonly FreedThing[]): number {
+function sureBytes({ store }: StorageDeps, things: readonly FreedThing[]): number {
   const files = things.filter(({ kind }) => kind !== "session" && kind !== "execution")
   const bytes = files.reduce((sum, thing) => sum + thing.bytes, 0)
   return bytes + store.upkeep.forecast(idsOf(things, "session"), idsOf(things, "execution"))
 }
 
-async function freeTo(found: Parts, targetBytes: number): Promise<readonly FreedThing[]> {
+async function freeTo(found: StorageDeps, targetBytes: number): Promise<readonly FreedThing[]> {
   const removed = [...(await roomToWrite(found))]
   const { wiring } = found
   const parts = { ...found, store: await wiring.store() }
@@ -127,7 +127,7 @@ function bytesBeside(databasePath: string): number {
  * Makes room for writing on a full disk, where not even the lease of the workspace can be written. The oldest files are
  * removed without the lease if no process holds it: no other process can take it on a full disk.
  */
-async function roomToWrite(parts: Parts): Promise<readonly FreedThing[]> {
+async function roomToWrite(parts: StorageDeps): Promise<readonly FreedThing[]> {
   try {
     using _ = holdWorkspace({ leases: (await parts.wiring.store()).leases, owner: processIdentity() })
     return []
@@ -150,7 +150,7 @@ function isDriven({ exitCode, owner }: SessionSummary): boolean {
 
 const roundsMax = 20
 
-interface Parts {
+interface StorageDeps {
   readonly wiring: Wiring
   readonly store: Store
   readonly checkpoints: Checkpoints
@@ -168,7 +168,7 @@ interface Placed {
 }
 
 /** Returns all removable entries, oldest first by the log; none of a session that has not ended. */
-function thingsOf(parts: Parts): readonly FreedThing[] {
+function thingsOf(parts: StorageDeps): readonly FreedThing[] {
   const { store, checkpoints } = parts
   const all = store.sessions.list({})
   const sessions = all.filter(({ endedAt }) => endedAt !== null)
@@ -190,7 +190,10 @@ function placedAt(position: number, thing: FreedThing, checkpoints: readonly str
   return { position, thing, checkpoints }
 }
 
-function quarantined({ wiring, store }: Parts, positions: ReadonlyMap<string, number>): readonly Placed[] {
+function quarantined(
+  { wiring, store }: StorageDeps,
+  positions: ReadonlyMap<string, number>,
+): readonly Placed[] {
   const { quarantineDirectory } = wiring.places
   return namesIn(quarantineDirectory).map(name => {
     const path = join(quarantineDirectory, name)
@@ -203,7 +206,7 @@ const noCost = { undoLost: [], kept: null }
 
 /** Returns the copies of each session as one entry, and every other copy as its own entry. */
 function copies(
-  { wiring, store, checkpoints }: Parts,
+  { wiring, store, checkpoints }: StorageDeps,
   sessions: readonly SessionSummary[],
   positions: ReadonlyMap<string, number>,
 ): readonly Placed[] {
@@ -226,7 +229,10 @@ function copies(
 }
 
 /** Returns the copies that are removed last, in the order in which they were made. */
-function keptThings({ checkpoints, takesKept }: Parts, unfinished: ReadonlySet<string>): readonly Placed[] {
+function keptThings(
+  { checkpoints, takesKept }: StorageDeps,
+  unfinished: ReadonlySet<string>,
+): readonly Placed[] {
   if (!takesKept) return []
   return keptIds(checkpoints).flatMap(id => {
     const kept = keptCheckpoint(checkpoints, id)
@@ -241,7 +247,11 @@ function keptIds(checkpoints: Checkpoints): readonly string[] {
 }
 
 /** Removes entries and returns those that are gone now. */
-function remove(parts: Parts, things: readonly FreedThing[], databaseBytes: number): readonly FreedThing[] {
+function remove(
+  parts: StorageDeps,
+  things: readonly FreedThing[],
+  databaseBytes: number,
+): readonly FreedThing[] {
   const { store } = parts
   // Files first: removing from the history needs free space, removing files does not.
   const files = removeFiles(parts, things)
@@ -257,7 +267,7 @@ function remove(parts: Parts, things: readonly FreedThing[], databaseBytes: numb
 }
 
 function removeFiles(
-  { wiring, store, checkpoints }: Parts,
+  { wiring, store, checkpoints }: StorageDeps,
   things: readonly FreedThing[],
 ): readonly FreedThing[] {
   const copiesOf = ({ id }: FreedThing) => [

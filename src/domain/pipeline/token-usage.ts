@@ -39,7 +39,7 @@ export const bytesPerToken = 4
 /** Failures after which a server has worked nevertheless. */
 const afterWork: ReadonlySet<string> = new Set(["truncated", "malformed", "timeout", "refused"])
 
-interface Said {
+interface CountedReply {
   readonly text: string
   readonly calls: readonly { readonly tool: string; readonly arguments: Json }[]
   readonly failure: { readonly kind: string } | null
@@ -52,7 +52,7 @@ interface Said {
 export function spentTokens(
   { input, output }: Pick<TokenUsage, "input" | "output">,
   estimatedInput: number,
-  { text, calls, failure }: Said,
+  { text, calls, failure }: CountedReply,
 ): number {
   const hasWorked = failure === null || text !== "" || afterWork.has(failure.kind)
   if (!hasWorked) return input + output

@@ -1,5 +1,5 @@
 /** The space for the messages of a request. */
-export interface Room {
+export interface RequestSpace {
   readonly tokens: number
   /** The amount that is cut at a time. */
   readonly stepTokens: number
@@ -12,7 +12,7 @@ const stepShare = 1 / 4
  * Returns the space for messages in a request of this size. The step does not depend on that space, which changes a
  * little with every count of a server: the step must stay the same.
  */
-export function roomOf(roomTokens: number, requestTokens: number): Room {
+export function roomOf(roomTokens: number, requestTokens: number): RequestSpace {
   const tokens = Math.max(0, roomTokens)
   return { tokens, stepTokens: Math.floor(Math.min(requestTokens * stepShare, tokens / 2)) }
 }
@@ -22,6 +22,6 @@ export function roomOf(roomTokens: number, requestTokens: number): Room {
  * the same. Cut to the exact size, every turn would begin differently; cut in whole steps, the same part is missing
  * until a step is used up. The result follows from the messages alone, so that a replay makes the same requests.
  */
-export function cutInSteps(excessTokens: number, { stepTokens }: Room): number {
+export function cutInSteps(excessTokens: number, { stepTokens }: RequestSpace): number {
   return stepTokens === 0 ? excessTokens : Math.ceil(excessTokens / stepTokens) * stepTokens
 }

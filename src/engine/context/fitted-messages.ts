@@ -1,7 +1,7 @@
 import type { ShortenedPart } from "../../domain/model-choice.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { StageView } from "../stages/contract.ts"
-import type { Room } from "./cut-steps.ts"
+import type { RequestSpace } from "./cut-steps.ts"
 import { beginningOf, estimateTokens, missing, textTokens } from "./token-estimate.ts"
 import { type Trimmed, trimMessages } from "./trimmed-messages.ts"
 
@@ -24,7 +24,7 @@ export interface Fitted {
 export function fitMessages(
   view: StageView,
   render: (view: StageView) => readonly ModelMessage[],
-  room: Room | null,
+  room: RequestSpace | null,
 ): Fitted {
   const messages = render(view)
   const tokensBefore = estimateTokens(messages)

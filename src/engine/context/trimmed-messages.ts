@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import { counted } from "../../base/text.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { OlderResults } from "../stages/contract.ts"
-import { cutInSteps, type Room } from "./cut-steps.ts"
+import { cutInSteps, type RequestSpace } from "./cut-steps.ts"
 import { beginningOf, estimateTokens, messageTokens, missing, textTokens } from "./token-estimate.ts"
 
 type TranscriptPart = "results" | "replies" | "arguments" | "newestResult"
@@ -24,7 +24,11 @@ export interface Trimmed {
  * the transcript stays valid; messages of a person or of acode are never shortened. The result may still not fit,
  * which its number of tokens shows.
  */
-export function trimMessages(transcripts: Transcripts, room: Room, newestTokensMin: number | null): Trimmed {
+export function trimMessages(
+  transcripts: Transcripts,
+  room: RequestSpace,
+  newestTokensMin: number | null,
+): Trimmed {
   let trimmed = withoutOlderResults(transcripts, room)
   for (const cuts of laterCuts(trimmed.messages, newestTokensMin)) {
     if (trimmed.tokens <= room.tokens) break
@@ -38,7 +42,7 @@ export function trimMessages(transcripts: Transcripts, room: Room, newestTokensM
  * if all were new: so it is the same whether they are old already or not, and the request begins as the one before
  * did when they become old.
  */
-function withoutOlderResults({ someOld, allNew, allOld }: Transcripts, room: Room): Trimmed {
+function withoutOlderResults({ someOld, allNew, allOld }: Transcripts, room: RequestSpace): Trimmed {
   const places = placesOf(allNew, "tool").slice(0, -1)
   const whole: Trimmed = { messages: allNew, tokens: estimateTokens(allNew), shortened: [] }
   const isNew = (at: number) => someOld[at]?.text === allNew[at]?.text
@@ -64,7 +68,7 @@ interface Cuts {
 function afterCuts(
   { messages, tokens: tokensBefore, shortened }: Trimmed,
   { part, places, shorten, isNewest }: Cuts,
-  room: Room,
+  room: RequestSpace,
 ): Trimmed {
   const kept = [...messages]
   const excess = tokensBefore - room.tokens

@@ -19,9 +19,9 @@ export function planProgress({ plans, steps }: PipelineState, present: StepState
   return last.text
 }
 
-let last: Told | null = null
+let last: ShownProgress | null = null
 
-interface Told {
+interface ShownProgress {
   readonly plan: Plan | null
   readonly steps: readonly StepState[]
   readonly at: number

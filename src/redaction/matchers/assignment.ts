@@ -16,11 +16,11 @@ import {
 import {
   byteAt,
   byteBefore,
-  type Found,
   foundFrom,
   judgedEnd,
   type Matcher,
   type Scene,
+  type SecretPosition,
   textAt,
 } from "../scene.ts"
 import { assignmentHead, keyStart, type Style } from "./assignment-head.ts"
@@ -175,7 +175,7 @@ function isExpansion(scene: Scene, at: number): boolean {
  * Returns the default of `${NAME:-default}`, of the other operators of a shell and of `${name:default}`, if it looks
  * like a secret by itself: the name of the variable says nothing about it. Otherwise null.
  */
-function defaultIn(scene: Scene, expansionAt: number): Found | null {
+function defaultIn(scene: Scene, expansionAt: number): SecretPosition | null {
   let at = expansionAt
   // A default may be an expansion itself.
   for (let depth = 0; depth < 4 && isExpansion(scene, at); depth++) {

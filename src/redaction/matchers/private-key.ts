@@ -1,5 +1,5 @@
 import { alphabetOf } from "../../base/byte-sets.ts"
-import { byteAt, extentEnd, type Found, type Matcher, type Scene, textAt } from "../scene.ts"
+import { byteAt, extentEnd, type Matcher, type Scene, type SecretPosition, textAt } from "../scene.ts"
 
 /** The most bytes of a key block that are redacted. Key blocks are the only secrets of several lines. */
 const keyBlockBytesMax = 16 * 1024
@@ -48,7 +48,7 @@ const gapBytes = { members: alphabetOf(/[\s"'+,>|]/), escapes: true }
 const headerLine = /^(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Key-Lines): [^\n\\]{0,100}/
 const fullLine = 40
 
-function cutBlock(scene: Scene, at: number, body: number, limit: number): Found | null {
+function cutBlock(scene: Scene, at: number, body: number, limit: number): SecretPosition | null {
   let end = body
   for (let lines = 0; ; lines++) {
     const from = skipHeaders(scene, Math.min(limit, extentEnd(scene.bytes, end, limit, gapBytes)), limit)

@@ -40,6 +40,21 @@ function wordsOf(line: string): string[] {
     .map(word => word.toLowerCase())
 }
 
+/** Names of types that say no noun. */
+const vagueTypeNames = new Set(["Told", "Said", "Heard", "Seen", "Found", "Way", "Room", "Parts"])
+
+export function vagueTypes(file: TidyFile): Finding[] {
+  const source = parse(file)
+  return source.statements.flatMap(statement => {
+    if (!ts.isInterfaceDeclaration(statement) && !ts.isTypeAliasDeclaration(statement)) return []
+    const { text } = statement.name
+    const line = lineOf(source, statement.getStart(source))
+    return vagueTypeNames.has(text)
+      ? [{ path: file.path, line, message: `${text}: name the noun it holds` }]
+      : []
+  })
+}
+
 export function refusedSuffixes(file: TidyFile): Finding[] {
   const source = parse(file)
   const findings: Finding[] = []
