@@ -1,7 +1,7 @@
 import type { LongPart } from "../model-choice.ts"
 
 /** The content of the last request. */
-export interface ReportedPart {
+export interface RequestContent {
   /** The last turn in it. */
   readonly turnSeq: number
   /** The window of the executor that it was made for. */
@@ -19,15 +19,15 @@ export interface LeftOut {
   readonly tokens: number
 }
 
-export const nothingTold: ReportedPart = { turnSeq: 0, windowTokens: null, leftOut: [] }
+export const nothingTold: RequestContent = { turnSeq: 0, windowTokens: null, leftOut: [] }
 
 /** Returns what is not recorded yet: each part once, and again only if its size changed. */
-export function newlyLeftOut({ leftOut }: ReportedPart, now: readonly LeftOut[]): readonly LeftOut[] {
+export function newlyLeftOut({ leftOut }: RequestContent, now: readonly LeftOut[]): readonly LeftOut[] {
   return now.filter(each => !leftOut.some(known => isSame(known, each)))
 }
 
 /** Returns the request with the newest record of each part. */
-export function withLeftOut(told: ReportedPart, added: readonly LeftOut[]): ReportedPart {
+export function withLeftOut(told: RequestContent, added: readonly LeftOut[]): RequestContent {
   if (added.length === 0) return told
   const others = told.leftOut.filter(known => !added.some(each => isOfSame(known, each)))
   return { ...told, leftOut: [...others, ...added] }

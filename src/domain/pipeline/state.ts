@@ -5,7 +5,7 @@ import type { PipelineSettings } from "../pipeline-settings.ts"
 import type { Plan, PlanStep, PlanTask } from "../plan/plan.ts"
 import type { BackwardEdge, Stage, Target } from "../stage.ts"
 import type { Certainty, EffectClass, ToolOutcome } from "../tool-call.ts"
-import type { Told } from "./left-out.ts"
+import type { RequestContent } from "./left-out.ts"
 import type { StageUsage } from "./token-usage.ts"
 
 /** The state that the events of a session describe, and nothing else. Two folds of the same events are equal. */
@@ -62,7 +62,7 @@ export interface PipelineState {
   readonly spentTokens: number
   /** The tokens by stage, for the report. */
   readonly usage: StageUsage
-  readonly told: Told
+  readonly told: RequestContent
   /** The estimate of the request that is not answered yet. */
   readonly estimatedTokens: number
   /** The number of tokens that the server counts for one that acode estimates, by model. */
