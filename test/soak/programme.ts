@@ -1,3 +1,4 @@
+import { messageOf } from "../../src/base/assert.ts"
 import type { Random } from "./random.ts"
 
 /** A long test that repeats one thing with other choices until it breaks or has done it `count` times. */
@@ -16,7 +17,10 @@ export interface ProgrammeRequest {
   readonly progress: (done: number) => void
 }
 
-/** Runs `work` for 0 … count-1, a few at a time, and gives everything they found. */
+/**
+ * Runs `work` for 0 … count-1, a few at a time, and gives everything they found. Work that fails, such as by its time
+ * limit on a busy machine, is reported as well, and the rest is done nevertheless.
+ */
 export async function inParallel(
   count: number,
   width: number,
@@ -27,7 +31,11 @@ export async function inParallel(
   const lane = async () => {
     while (next < count) {
       const index = next++
-      found.push(...(await work(index)))
+      try {
+        found.push(...(await work(index)))
+      } catch (error) {
+        found.push(`#${index} was not completed: ${messageOf(error)}`)
+      }
     }
   }
   await Promise.all(Array.from({ length: width }, lane))

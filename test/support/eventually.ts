@@ -8,7 +8,7 @@ export interface EventuallyOptions {
 export async function eventually<Value>(
   what: string,
   probe: () => Value | Promise<Value>,
-  { timeoutMs = 20_000, everyMs = 10 }: EventuallyOptions = {},
+  { timeoutMs = 45_000, everyMs = 10 }: EventuallyOptions = {},
 ): Promise<NonNullable<Value>> {
   const giveUpAt = performance.now() + timeoutMs
   for (;;) {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { inParallel } from "../soak/programme.ts"
 import { crashes } from "./crash/crash.ts"
 import { eventually } from "./eventually.ts"
 import { countingIds, fixedClock } from "./fixed-clock.ts"
@@ -88,3 +89,10 @@ testWhere(missingProgram("tmux"))(
     expect(await terminal.exitStatus()).toBe(3)
   },
 )
+
+test("a soak programme reports what could not be completed, and does the rest", async () => {
+  const found = await inParallel(4, 2, index =>
+    index === 1 ? Promise.reject(new Error("too slow")) : Promise.resolve([`did ${index}`]),
+  )
+  expect(found.toSorted()).toEqual(["#1 was not completed: too slow", "did 0", "did 2", "did 3"])
+})
