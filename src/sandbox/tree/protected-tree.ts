@@ -40,7 +40,7 @@ export type TreeSettings = Pick<
 
 export async function protectTree(
   settings: TreeSettings,
-  { workspaceRoot: root, writable, environment, asked }: Confinement,
+  { workspaceRoot: root, writable, environment, asked, layers }: Confinement,
   known: KnownListings,
 ): Promise<ProtectedTree> {
   const protection = protectionFor(settings.protection, asked)
@@ -48,7 +48,8 @@ export async function protectTree(
   const listings = asked === null || asked.length === 0 ? known : new Map()
   const own = namedByGit(gitPlaces(settings, root), [])
   const { held, opened, submodules } = heldNames(settings, root, writable, own.directories)
-  const placeholders = await holdPlaceholders(root, held, opened)
+  // What a command makes in a layer is not in the workspace: policy decides about it when the layer is merged.
+  const placeholders = await holdPlaceholders(root, layers === null ? held : [], opened)
   try {
     const open = rulesOf({ ...settings, protection }, root, writable, [])
     const found = await takeSnapshot(open, settings.clock.now(), listings)
@@ -58,6 +59,7 @@ export async function protectTree(
     const snapshot = withNamed(found, rules)
     const quarantine = quarantineOf(settings, root, environment[executionTag] ?? "")
     const names = namesOf(snapshot, rules, asked)
+    if (layers !== null) return untouchedTree(snapshot, names, placeholders)
     return treeOf({ rules, snapshot, names, placeholders, held, quarantine })
   } catch (error) {
     placeholders.release()
@@ -176,6 +178,24 @@ function treeOf({ rules, snapshot, names, placeholders, held, quarantine }: Tree
         placeholders.release()
         return { quarantined: moved, quarantine: quarantine.place(), left: ["."] }
       }
+    },
+  }
+}
+
+/** The tree below a layer: the command cannot write in it, so a name that appears there is another program's. */
+function untouchedTree(
+  snapshot: TreeSnapshot,
+  names: ProtectedNames,
+  placeholders: Placeholders,
+): ProtectedTree {
+  return {
+    snapshot,
+    names,
+    watch: () => undefined,
+    wasStopped: () => false,
+    end: async () => {
+      placeholders.release()
+      return nothing
     },
   }
 }
