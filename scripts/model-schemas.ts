@@ -18,6 +18,7 @@ export function modelSchemas(): string {
   const formats = {
     // A model is shown no evidence that it could cite.
     plan: jsonSchema(FullPlan(), ["evidence_referenced"]),
+    answer: jsonSchema(z.strictObject({ answer: z.string() })),
     verdicts: jsonSchema(Judgement()),
     review: jsonSchema(Review()),
   }

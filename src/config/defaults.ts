@@ -56,6 +56,7 @@ export const defaultConfig = {
     step_retry_limit: 3,
     stage_retry_limit: 2,
   },
+  planner: { explore_turns_max: 12 },
   commands: { setup: null, build: null, test: null, lint: null, format: null, start: null },
   mode: { default: "local-only" as const, allow_burst: true, airgapped_lock: false },
   model: {
@@ -178,6 +179,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "orchestration.cycle_limit": smaller,
   "orchestration.step_retry_limit": smaller,
   "orchestration.stage_retry_limit": smaller,
+  "planner.explore_turns_max": smaller,
   "commands.setup": trustedOnly,
   "commands.build": trustedOnly,
   "commands.test": trustedOnly,

@@ -4,7 +4,7 @@ import { approvalsSection } from "./sections/approvals.ts"
 import { codeSection } from "./sections/code.ts"
 import { executionSection } from "./sections/execution.ts"
 import { modelSection, modelsSection, modeSection } from "./sections/model.ts"
-import { orchestrationSection } from "./sections/orchestration.ts"
+import { orchestrationSection, plannerSection } from "./sections/orchestration.ts"
 import { executorSection, rulesList } from "./sections/rules.ts"
 import { skillsSection } from "./sections/skills.ts"
 import { checkpointsSection, storageSection } from "./sections/storage.ts"
@@ -23,6 +23,7 @@ export const ConfigFile = z.strictObject({
   rules: rulesList(),
   executor: executorSection(),
   orchestration: orchestrationSection(),
+  planner: plannerSection(),
   commands: commandsSection(),
   mode: modeSection(),
   model: modelSection(),

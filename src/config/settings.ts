@@ -134,11 +134,12 @@ export function toStorageSettings({ storage }: Config): StorageSettings {
 const reviewerRetriesMax = 1
 
 /** Returns the limits of a session that sets none of its own. */
-export function toPipelineLimits({ orchestration, executor, model }: Config): PipelineLimits {
+export function toPipelineLimits({ orchestration, planner, executor, model }: Config): PipelineLimits {
   const retries = orchestration.stage_retry_limit
   return {
     cyclesMax: orchestration.cycle_limit,
     turnsMax: executor.max_turns_per_step,
+    exploreTurnsMax: planner.explore_turns_max,
     stepRetriesMax: orchestration.step_retry_limit,
     modelRetriesMax: model.retry_count,
     stageRetriesMax: {

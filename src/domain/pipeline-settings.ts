@@ -12,6 +12,8 @@ export const PipelineLimits = lazily(() =>
     /** The number of times that each backward edge may be taken. */
     cyclesMax: Count(),
     turnsMax: Count(),
+    /** The number of replies in which the planner may read before it has to propose a plan. */
+    exploreTurnsMax: described(z.optional(Count()), "missing in sessions that are older than this limit"),
     /** The number of shorter repetitions of a request that its server finds too long. */
     stepRetriesMax: Count(),
     /** The number of further requests to a model that could not answer. */

@@ -31,6 +31,7 @@ describe("dotted keys", () => {
       "approvals",
       "executor",
       "orchestration",
+      "planner",
       "commands",
       "mode",
       "model",

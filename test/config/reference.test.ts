@@ -36,6 +36,7 @@ describe("the schema", () => {
       ".approvals",
       ".executor",
       ".orchestration",
+      ".planner",
       ".commands",
       ".mode",
       ".model",

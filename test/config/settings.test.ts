@@ -146,6 +146,7 @@ test("the limits of a session are configured in seconds, null lifting them", asy
       "  cycle_limit: 0",
       "  step_retry_limit: 7",
       "  stage_retry_limit: 5",
+      "planner: { explore_turns_max: 5 }",
       "model: { retry_count: 0 }",
       "",
     ].join("\n"),
@@ -153,6 +154,7 @@ test("the limits of a session are configured in seconds, null lifting them", asy
   expect(toPipelineLimits((await fixture.load()).values)).toEqual({
     cyclesMax: 0,
     turnsMax: 4,
+    exploreTurnsMax: 5,
     stepRetriesMax: 7,
     modelRetriesMax: 0,
     stageRetriesMax: { planner: 5, executor: 5, verifier: 5, reviewer: 1 },

@@ -13,6 +13,7 @@ describe("the limits of a session", () => {
     expect(defaultLimits).toEqual({
       cyclesMax: 3,
       turnsMax: 10,
+      exploreTurnsMax: 12,
       stepRetriesMax: 3,
       modelRetriesMax: 2,
       stageRetriesMax: { planner: 2, executor: 2, verifier: 2, reviewer: 1 },

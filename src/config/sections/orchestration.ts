@@ -2,7 +2,7 @@ import { z } from "zod"
 import { cyclesCeiling } from "../../domain/pipeline-settings.ts"
 import { defaultConfig } from "../defaults.ts"
 
-const { orchestration: defaults, executor: executorDefaults } = defaultConfig
+const { orchestration: defaults, executor: executorDefaults, planner: plannerDefaults } = defaultConfig
 
 /** The smallest timeout in seconds: a shorter stage or step could not do anything. */
 const secondsMin = 0.01
@@ -30,6 +30,18 @@ export function orchestrationSection() {
     })
     .prefault({})
     .describe("Timeouts of the stages of a session, and numbers of retries.")
+}
+
+/** Returns the `planner:` section. */
+export function plannerSection() {
+  return z
+    .strictObject({
+      explore_turns_max: count(1000)
+        .default(plannerDefaults.explore_turns_max)
+        .describe("Maximum number of model replies in which the planner reads the project before it plans."),
+    })
+    .prefault({})
+    .describe("How much the planner may read.")
 }
 
 /** Returns the keys of the `executor:` section that limit a step. */

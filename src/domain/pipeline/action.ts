@@ -34,6 +34,8 @@ export type Action =
       /** The time for which the server asked for no requests. */
       readonly waitAtLeastMs: number
     }
+  /** The planner reads. */
+  | { readonly kind: "explore"; readonly calls: readonly TurnCall[] }
   | { readonly kind: "proposePlan"; readonly turn: Turn; readonly version: number }
   | { readonly kind: "askAboutPlan"; readonly plan: PlanVersion }
   | { readonly kind: "askAboutReview"; readonly summary: string }

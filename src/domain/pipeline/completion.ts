@@ -14,7 +14,8 @@ export function completionOf(state: PipelineState): Completion {
   const ended = { answer, unverified: why !== null }
   if (isAsked && answer === null)
     return {
-      ...ended,
+      answer,
+      unverified: true,
       exitCode: exitCodes.unverified.code,
       reason: "finished, but the model gave no answer that could be shown",
     }

@@ -157,6 +157,7 @@ const nothingDone = {
   refusedSeq: 0,
   lastCall: null,
   refusalCode: null,
+  summary: null,
 } as const
 
 export function applyStep(state: PipelineState, event: PipelineEvent): PipelineState {
@@ -171,6 +172,7 @@ export function applyStep(state: PipelineState, event: PipelineEvent): PipelineS
         ...nothingDone,
       })),
       turns: [],
+      knownFiles: state.touchedFiles,
     }
   const refused = dataOf(StepRefused, event)
   if (refused !== null) {
@@ -180,8 +182,9 @@ export function applyStep(state: PipelineState, event: PipelineEvent): PipelineS
   }
   const finished = dataOf(StepFinished, event)
   if (finished === null) return state
-  const answer = (finished.success ? answerIn(state.turns) : null) ?? state.answer
-  return { ...withStep(state, finished.index, step => end(step, finished)), answer, turns: [] }
+  const said = finished.success ? answerIn(state.turns) : null
+  const ended = withStep(state, finished.index, step => ({ ...end(step, finished), summary: said }))
+  return { ...ended, answer: said ?? state.answer, turns: [] }
 }
 
 /** Returns the steps that failed, and the step in whose middle the session stopped without progress. */

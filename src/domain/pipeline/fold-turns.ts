@@ -2,6 +2,7 @@ import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../events/c
 import { dataOf, type NewEvent } from "../events/definition.ts"
 import { StepRefused } from "../events/pipeline-events.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../events/turn-events.ts"
+import { toolsOfKind } from "../plan/tool-traits.ts"
 import type { Stage } from "../stage.ts"
 import { isRedactedPath } from "../text/redacted-json.ts"
 import { DirectoryModes, violationCodes } from "../tool-call.ts"
@@ -105,14 +106,18 @@ function withCall(
   return { ...state, turns: state.turns.with(turnAt, changed) }
 }
 
+const fileReaders = toolsOfKind("read")
+
 type Settled = NewEvent<typeof ToolCallSettled>["data"]
 
 export function applyCall(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
   const requested = dataOf(ToolCallRequested, event)
   if (requested !== null) {
-    const { callId, origin } = requested
+    const { callId, canonicalTool, origin } = requested
     const { modelCallId, stepId } = origin
-    return { ...state, openCalls: [...state.openCalls, { callId, modelCallId, stepId, effectClass: null }] }
+    const isRead = canonicalTool !== null && fileReaders.has(canonicalTool)
+    const call = { callId, modelCallId, stepId, effectClass: null, isRead }
+    return { ...state, openCalls: [...state.openCalls, call] }
   }
   const started = dataOf(ToolCallStarted, event)
   if (started !== null) {
@@ -139,6 +144,7 @@ function settle(
       state.stage?.stage === "verifier"
         ? state.changed
         : withChanges(state.changed, settled, open?.effectClass === "once"),
+    touchedFiles: withTouched(state, settled, open?.isRead === true),
     unknownCall: isToBeDecided(state, settled) ? settled.callId : state.unknownCall,
   }
   // A call that did not take place is made again: the model still waits for its result, and the step for its call.
@@ -154,6 +160,22 @@ function settle(
       digest: settled.resultDigest ?? settled.error?.message ?? "",
     },
   }))
+}
+
+/** The number of files that are remembered. */
+const touchedMax = 100
+
+/** Returns the touched files with those of one more call: the file it read, and the files it changed. */
+function withTouched(
+  { touchedFiles, stage }: PipelineState,
+  { outcome, paths, changes }: Settled,
+  isRead: boolean,
+): readonly string[] {
+  if (outcome !== "succeeded" || stage === null || stage.stage === "verifier") return touchedFiles
+  const changed = changes.kind === "inline" ? changes.value.map(({ path }) => path) : []
+  const now = [...new Set([...(isRead ? paths : []), ...changed])].filter(path => !isRedactedPath(path))
+  if (now.length === 0) return touchedFiles
+  return [...touchedFiles.filter(path => !now.includes(path)), ...now].slice(-touchedMax)
 }
 
 /**

@@ -60,6 +60,8 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     replyCount: 0,
     lastChangeSeq: 0,
     changed: { paths: new Set(), isComplete: true, hasReachedOut: false },
+    touchedFiles: [],
+    knownFiles: [],
     failedChecks: new Set(),
     tokens: 0,
     spentTokens: 0,

@@ -8,7 +8,7 @@ import { completionOf, endsWithAnswer } from "./completion.ts"
 import { escalate, longerReplies, needsPerson, withoutStep } from "./escalation.ts"
 import { overspent, stageDeadlineMs, stepDeadlineMs } from "./limits.ts"
 import { nextForReviewer, nextForVerifier } from "./next-for-checks.ts"
-import { plannerAnswer } from "./planner-reply.ts"
+import { plannerAnswer, triesOf } from "./planner-reply.ts"
 import { isGoingInCircles } from "./progress.ts"
 import { atOnce, nextReply, retryAfterFailure, turnsOfRun } from "./retry.ts"
 import type { PersonsAnswer, PipelineState, PlanVersion, StageRun, StepState, Turn } from "./state.ts"
@@ -56,6 +56,7 @@ function enter(state: PipelineState): Action {
 const timed: ReadonlySet<Action["kind"]> = new Set([
   "askModel",
   "startStep",
+  "explore",
   "callTools",
   "callStep",
   "runChecks",
@@ -115,6 +116,8 @@ function nextForPlanner(state: PipelineState, run: StageRun): Action {
     if (endsWithAnswer(state))
       return toEnd("planner", "the request is a question, and the planner answered it")
   }
+  const open = last?.calls.filter(({ result }) => result === null) ?? []
+  if (last?.failure === null && open.length > 0) return { kind: "explore", calls: open }
   return nextReply(state, "planner") ?? withoutPlan(state)
 }
 
@@ -124,21 +127,19 @@ function toEnd(from: "planner" | "executor", reason: string): Action {
 }
 
 function withoutPlan(state: PipelineState): Action {
-  const { turns, settings } = state
-  if (settings.asksOnly === true)
-    return escalate("planner", "StageRetryLimit", "needsPerson", {
-      reason: `the model returned no answer in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
-      advice:
-        longerReplies(state, "planner") ??
-        'ask more exactly, or let it change something: `acode run "GOAL"` starts a session that may',
-    })
+  const tries = triesOf(state)
+  const isAsked = state.settings.asksOnly === true
+  const why = tries.at(-1)?.problems.join("; ") || "it only read more"
   return escalate("planner", "StageRetryLimit", "needsPerson", {
-    reason: `the model returned no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
-    advice:
-      longerReplies(state, "planner") ??
-      "describe the goal more exactly, or use another model (`acode models list`) with `acode resume` and --model",
+    reason: `the model returned no ${isAsked ? "answer" : "valid plan"} in ${counted(tries.length, "try", "tries")}: ${why}`,
+    advice: longerReplies(state, "planner") ?? (isAsked ? askOtherwise : planOtherwise),
   })
 }
+
+const askOtherwise =
+  'ask more exactly, or let it change something: `acode run "GOAL"` starts a session that may'
+const planOtherwise =
+  "describe the goal more exactly, or use another model (`acode models list`) with `acode resume` and --model"
 
 function nextForProposed(state: PipelineState, run: StageRun, proposed: PlanVersion): Action {
   if (state.settings.planOnly)

@@ -5,6 +5,7 @@ import type { Stage } from "../stage.ts"
 import type { Action } from "./action.ts"
 import { askedOtherwise, escalate, moreContext, otherWords } from "./escalation.ts"
 import { backoffMs } from "./limits.ts"
+import { triesOf } from "./planner-reply.ts"
 import type { PipelineState, StepState, Turn, TurnFailure } from "./state.ts"
 
 export const atOnce = { waitMs: 0, waitAtLeastMs: 0 } as const
@@ -19,8 +20,7 @@ export function nextReply(state: PipelineState, stage: Stage): Action | null {
   const last = state.turns.at(-1)
   if (last === undefined) return { kind: "askModel", stage, step: null, turn: 1, ...atOnce }
   if (last.failure !== null) return retryAfterFailure(state, last, last.failure, stage, null)
-  const replies = state.turns.filter(({ failure }) => failure === null).length
-  if (replies > state.settings.limits.stageRetriesMax[stage]) return null
+  if (triesOf(state).length > state.settings.limits.stageRetriesMax[stage]) return null
   return { kind: "askModel", stage, step: null, turn: last.turn + 1, ...atOnce }
 }
 

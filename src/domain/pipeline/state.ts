@@ -54,6 +54,10 @@ export interface PipelineState {
   /** The last event that changed a file. */
   readonly lastChangeSeq: number
   readonly changed: ChangedPaths
+  /** The files that the planner and the steps read or changed, the last one last. */
+  readonly touchedFiles: readonly string[]
+  /** The files that were touched before the present step began: a part of each of its requests. */
+  readonly knownFiles: readonly string[]
   /** The checks that failed at some time: what they check did not hold before the work. */
   readonly failedChecks: ReadonlySet<string>
   /** The tokens that servers reported. */
@@ -166,6 +170,8 @@ export interface StepState {
   readonly lastCall: StepCall | null
   /** The code of the last call that a person or a rule refused. */
   readonly refusalCode: string | null
+  /** The text of the model at the end of the step; null before, and for a concrete step. */
+  readonly summary: string | null
 }
 
 interface StepCall {
@@ -224,6 +230,8 @@ export interface OpenCall {
   readonly modelCallId: string | null
   readonly stepId: string | null
   readonly effectClass: EffectClass | null
+  /** True if it reads one file. */
+  readonly isRead: boolean
 }
 
 export interface Verification {

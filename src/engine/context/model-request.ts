@@ -39,14 +39,15 @@ export function modelRequest(
   const tokenScale = tokenScaleOf(session.state, stage)
   const offer = {
     tools: definition.offered(view),
-    format: definition.format,
+    format: definition.format(view),
   }
   /** No secret leaves for a model, whichever part of the request contains it. */
   const redact = (message: ModelMessage): ModelMessage => {
     const text = redactor.redactText(message.text)
     return text === message.text ? message : { ...message, text }
   }
-  const fixed = offerTokens(offer)
+  const isCalling = offer.tools.length > 0 && settings.selection?.[stage].rung !== "constrained"
+  const fixed = offerTokens(isCalling ? { tools: offer.tools, format: null } : offer)
   const refused = foundTooLong[stage] ?? null
   const allowed = requestTokensMax(settings, stage, cutOff[stage])
   const tokensMax = fittingTokens(allowed, refused, tokenScale)
@@ -56,8 +57,8 @@ export function modelRequest(
     of => definition.messages(of).map(redact),
     tokensMax === null ? null : roomOf(roomIn(tokensMax), tokensMax),
   )
-  // Only a stage that answers by calling tools sees their results.
-  const missing = newlyMissing(session.state, view, definition.read === null)
+  // Only a stage with tools sees their results.
+  const missing = newlyMissing(session.state, view, definition.tools.length > 0)
   const isAllowed = allowed === null || tokens <= roomIn(allowed)
   // The request may be longer than its goal, but not as long as the one that its server rejected.
   const isShorter = refused === null || fixed + tokens < refused

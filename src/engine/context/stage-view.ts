@@ -12,8 +12,9 @@ import type { AgentParts } from "../agent-parts.ts"
 import type { AcodeFinding, BoundedText, StageView } from "../stages/contract.ts"
 import { sessionDiff } from "./changes.ts"
 import { readInstructions } from "./instructions.ts"
+import { boundedFile, noMemory, stepMemory } from "./memory.ts"
 import { codeOutlineOf, outlineOf } from "./outline.ts"
-import { bytesTokens, textTokens } from "./token-estimate.ts"
+import { textTokens } from "./token-estimate.ts"
 
 /** Collects what a stage needs to know of the workspace, and no more: each part costs a walk or a diff. */
 export async function stageView(parts: AgentParts, stage: Stage, step: StepState | null): Promise<StageView> {
@@ -22,7 +23,8 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
   const isJudging = stage === "verifier" || stage === "reviewer"
   const hasCodeIndex = parts.hasCodeIndex()
   const outline = isPlanning ? await repositoryOutline(parts, hasCodeIndex) : nothing
-  const diff = isJudging ? sessionDiff(parts, session.events) : nothing
+  const memory = stage === "executor" && step !== null ? stepMemory(parts, step) : noMemory
+  const diff = isJudging ? sessionDiff(parts, session.events) : memory.diff
   const instructions = readInstructions(workspace, redactor)
   const isWorking = isPlanning || stage === "executor"
   const files = isWorking ? contextFiles(parts) : []
@@ -31,7 +33,7 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
     state: session.state,
     step,
     instructions,
-    files,
+    files: [...files, ...memory.files.filter(({ path }) => files.every(file => file.path !== path))],
     skills,
     hasCodeIndex,
     outline: outline.text,
@@ -128,7 +130,7 @@ export function readContextFiles(
   for (const path of paths) {
     if (left <= 0 || files.length === filesMax) break
     count += 1
-    const read = textOf(workspace, path, Math.min(left, fileBytesMax))
+    const read = boundedFile(workspace, path, Math.min(left, fileBytesMax))
     if (read === null) continue
     const { text, leftOutTokens } = read
     const more = leftOutTokens === 0 ? {} : { leftOutTokens }
@@ -152,18 +154,5 @@ function matching(workspace: Workspace, pattern: string): readonly string[] {
     if (!(error instanceof Failure)) throw error
     // Not a glob, or one that leads outside: it names no file that could be shown.
     return []
-  }
-}
-
-function textOf(workspace: Workspace, path: string, bytesMax: number): BoundedText | null {
-  try {
-    const { text, truncated, totalLines, sizeBytes } = workspace.readLines(path, { bytesMax })
-    if (!truncated) return { text, leftOutTokens: 0 }
-    const leftOutTokens = bytesTokens(sizeBytes - Buffer.byteLength(text))
-    return { text: `${text}\n[cut off; the file has ${totalLines} lines]`, leftOutTokens }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    // Binary, protected or deleted meanwhile: a model can still ask for it, and sees the reason.
-    return null
   }
 }

@@ -14,7 +14,7 @@ import { settleForResume } from "./agent-recovery.ts"
 import { judge, runChecks } from "./perform-checks.ts"
 import { askAboutPlan, askAboutReview, awaitAnswer, proposePlan } from "./perform-plan.ts"
 import { cancelSession, complete, enterStage, escalateNow, move } from "./perform-stages.ts"
-import { callStep, callTools, finishStep, refuseStep, startStep } from "./perform-steps.ts"
+import { callStep, callTools, explore, finishStep, refuseStep, startStep } from "./perform-steps.ts"
 import { askModel, type RawArguments } from "./perform-turns.ts"
 
 /**
@@ -91,6 +91,8 @@ async function perform(
       return enterStage(parts, action)
     case "askModel":
       return askModel(parts, action, limits, raw)
+    case "explore":
+      return explore(parts, action, signal, raw)
     case "proposePlan":
       return proposePlan(parts, action)
     case "askAboutPlan":

@@ -124,9 +124,19 @@ export async function callTools(
   await Promise.all(reading)
 }
 
+/** Makes the calls of the planner. All of them read, and the gate refuses any other. */
+export async function explore(
+  parts: AgentParts,
+  { calls }: Extract<Action, { kind: "explore" }>,
+  signal: AbortSignal,
+  raw: RawArguments,
+): Promise<void> {
+  await Promise.all(calls.map(call => callTool(parts, null, call, signal, raw)))
+}
+
 async function callTool(
   parts: AgentParts,
-  step: StepState,
+  step: StepState | null,
   call: TurnCall,
   signal: AbortSignal,
   raw: RawArguments,
@@ -195,8 +205,9 @@ function argumentsOf({ fingerprint }: AgentParts, call: TurnCall, raw: RawArgume
   return fingerprint(canonicalJson(call.arguments)) === call.argsDigest ? call.arguments : undefined
 }
 
-function requestFor({ session }: AgentParts, { task, step }: StepState, signal: AbortSignal): CallRequest {
-  const plan = session.state.plans.at(-1)?.plan ?? null
+function requestFor(parts: AgentParts, at: StepState | null, signal: AbortSignal): CallRequest {
+  const { state } = parts.session
+  const plan = at === null ? null : (state.plans.at(-1)?.plan ?? null)
   return {
     tool: "",
     arguments: {},
@@ -204,14 +215,15 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
     origin: {
       planId: plan?.planId ?? null,
       planHash: plan?.hash ?? null,
-      taskId: task.id,
-      stepId: step.id,
+      taskId: at?.task.id ?? null,
+      stepId: at?.step.id ?? null,
       stepKey: null,
       modelCallId: null,
     },
-    grant: grantOf(session.state, task.id),
+    // What was approved is for the steps of a plan and not for its planner.
+    grant: at === null ? emptyGrant : grantOf(state, at.task.id),
     isGrantedAsWritten: false,
-    offered: step.kind === "open" ? callsForAction(step.action) : null,
+    offered: offeredAt(parts, at),
     isForModel: true,
     requiresConfirmation: false,
     askedAs: null,
@@ -220,6 +232,11 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
     before: [],
     after: () => [],
   }
+}
+
+function offeredAt({ stages }: AgentParts, at: StepState | null): readonly string[] | null {
+  if (at === null) return stages.planner.tools
+  return at.step.kind === "open" ? callsForAction(at.step.action) : null
 }
 
 /**

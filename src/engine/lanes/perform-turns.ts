@@ -130,7 +130,8 @@ function turnEvent(
   const { redactor, artifacts } = parts
   const { read } = parts.stages[stage]
   const failure = failureIn(reply)
-  const answer = failure !== null || read === null ? null : read(reply.text, view)
+  const isAnswer = failure === null && calls.length === 0
+  const answer = isAnswer && read !== null ? read(reply.text, view) : null
   const problems = [...(answer?.problems ?? []), ...shapeProblems(reply)]
   const output = answer?.output === undefined || problems.length > 0 ? null : answer.output
   return newEvent(TurnFinished, {

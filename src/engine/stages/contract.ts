@@ -9,11 +9,14 @@ import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 /** A stage as data: its prompt, its tools, and the shape of its answer. */
 export interface StageDefinition {
   readonly stage: Stage
-  /** Names of its tools, `finish_step` among them; empty for stages that answer with JSON. */
+  /** Names of its tools, `finish_step` among them; empty for stages that only answer with JSON. */
   readonly tools: readonly string[]
   /** Returns the tools for the present step, as they are described to the model. */
   offered(view: StageView): readonly ToolDescription[]
-  readonly format: { readonly name: string; readonly schema: Json } | null
+  /**
+   * Returns the shape of an answer that is JSON. Where tools are offered as well, the model may answer or call them.
+   */
+  format(view: StageView): AnswerFormat | null
   /**
    * Returns the whole transcript for the next turn, built from the state and from the collected parts of the
    * workspace.
@@ -21,6 +24,11 @@ export interface StageDefinition {
   messages(view: StageView): readonly ModelMessage[]
   /** Parses an answer, or returns all its problems. Null for stages that answer by calling tools. */
   readonly read: ((text: string, view: StageView) => StageAnswer) | null
+}
+
+export interface AnswerFormat {
+  readonly name: string
+  readonly schema: Json
 }
 
 export type StageAnswer =
@@ -46,9 +54,15 @@ export interface StageView {
   readonly instructions: readonly ReadText[]
   /** Names and descriptions of the skills, one line each, limited in size; empty if there are none. */
   readonly skills: string
-  /** The files that a person wants a model to see from the beginning (`--context-files`). */
+  /**
+   * The files that a person wants a model to see from the beginning (`--context-files`), and for a step those that were
+   * read or changed before it.
+   */
   readonly files: readonly ReadText[]
-  /** The changes of the session for the verifier and the reviewer, as unified diffs, limited and redacted. */
+  /**
+   * The changes of the session for the verifier, the reviewer and a step that fixes them, as unified diffs, limited and
+   * redacted.
+   */
   readonly diff: string
   /** The findings of acode itself for the reviewer, such as refused actions. */
   readonly findings: readonly AcodeFinding[]
@@ -91,7 +105,7 @@ export function failedTries(turns: readonly Turn[]): readonly ModelMessage[] {
     ])
 }
 
-function correction(problems: readonly string[]): string {
+export function correction(problems: readonly string[]): string {
   const listed = problems.map(problem => `- ${problem}`).join("\n")
   return `That answer cannot be used:\n${listed}\nAnswer again with the whole JSON object, and nothing else.`
 }

@@ -6,10 +6,11 @@ import { indexTools } from "../../domain/plan/tool-traits.ts"
 import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import { instructionBlocks } from "../context/instructions.ts"
+import { findingsText } from "../context/memory.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
 import { callsForAction, type EditTools, editTools, skillTool } from "./edit-tools.ts"
 import { planProgress } from "./plan-progress.ts"
-import { transcript } from "./transcript.ts"
+import { stepRemarks, transcript } from "./transcript.ts"
 
 export function executorStage({ toolDescriptions }: StageParts): StageDefinition {
   const offeredFor = new Map<string, readonly ToolDescription[]>()
@@ -33,11 +34,11 @@ export function executorStage({ toolDescriptions }: StageParts): StageDefinition
       const tools = toolsFor(action, skills !== "", hasCodeIndex)
       return editsOf(state).offered({ tools, writesWhole: action === "WRITE_FILE", turns: state.turns })
     },
-    format: null,
+    format: () => null,
     messages: view => [
       systemMessage,
       { role: "user", text: userPrompt(view) },
-      ...transcript(view.state, editsOf(view.state), view.olderResults),
+      ...transcript(view.state, { edits: editsOf(view.state), remarks: stepRemarks }, view.olderResults),
     ],
     read: null,
   }
@@ -46,7 +47,8 @@ export function executorStage({ toolDescriptions }: StageParts): StageDefinition
 const systemPrompt = `You carry out one step of an approved plan in a software project, by calling tools.
 - Keep to the project instructions where they are about how to work here.
 - Work on this step only; other steps have their own turn.
-- Look before you change: read what you are about to edit. Make the smallest change that does the step.
+- Look before you change: read what you are about to edit, unless it is shown here: files are shown as they were when
+  this step began. Make the smallest change that does the step.
 - Paths are relative to the workspace. The resources of the task are what you may use; what goes beyond them is asked of
   a person and may be refused. After a refusal find another way or give the step up.
 - Calls of one turn are made in their order; calls that only read may be made together.
@@ -59,12 +61,15 @@ ${dataRule("request", "step")}`
 
 const systemMessage: ModelMessage = { role: "system", text: systemPrompt }
 
-function userPrompt({ state, step, instructions, skills, files }: StageView): string {
+function userPrompt({ state, step, instructions, skills, files, diff }: StageView): string {
+  const findings = findingsText(state.steps, step)
   const parts = [
     dataBlock({ type: "request" }, state.request),
     ...instructionBlocks(instructions),
     ...(skills === "" ? [] : [dataBlock({ type: "skills" }, skills)]),
     ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
+    ...(findings === "" ? [] : [dataBlock({ type: "findings of earlier steps" }, findings)]),
+    ...(diff === "" ? [] : [dataBlock({ type: "change so far" }, diff)]),
     ...(step === null ? [] : [stepBlock(step), taskBlock(step)]),
     dataBlock({ type: "plan" }, planProgress(state, step)),
     ...feedback(state),

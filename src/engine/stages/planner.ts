@@ -1,16 +1,18 @@
 import { finishTool } from "../../domain/pipeline/claim.ts"
-import { onlyReads, plannerAnswer } from "../../domain/pipeline/planner-reply.ts"
-import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
+import { mayExplore, onlyReads, plannerAnswer } from "../../domain/pipeline/planner-reply.ts"
+import type { PipelineState, PlanVersion, Turn } from "../../domain/pipeline/state.ts"
 import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
 import { problemText, quoted } from "../../domain/plan/problem.ts"
 import { readPlan } from "../../domain/plan/reading.ts"
-import { indexTools } from "../../domain/plan/tool-traits.ts"
+import { indexTools, toolsOfKind } from "../../domain/plan/tool-traits.ts"
 import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import { jsonAnswer, parsedJson } from "../../domain/text/json-answer.ts"
-import type { ToolDescription } from "../../provider/contract.ts"
+import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import { instructionBlocks } from "../context/instructions.ts"
+import { findingsText } from "../context/memory.ts"
 import {
-  failedTries,
+  type AnswerFormat,
+  correction,
   type StageAnswer,
   type StageDefinition,
   type StageParts,
@@ -19,20 +21,57 @@ import {
 import { skillTool } from "./edit-tools.ts"
 import { answerSchemas } from "./model-schemas.ts"
 import { stepLine } from "./plan-progress.ts"
+import { transcript } from "./transcript.ts"
 
 export function plannerStage(parts: StageParts): StageDefinition {
+  const reading = parts.toolDescriptions.filter(({ name }) => name !== skillTool && readers.has(name))
+  const withoutIndex = reading.filter(({ name }) => !indexTools.has(name))
   return {
     stage: "planner",
-    tools: [],
-    offered: () => [],
-    format: { name: "plan", schema: answerSchemas.plan },
+    tools: reading.map(({ name }) => name),
+    offered: ({ state, hasCodeIndex }) => {
+      // Reading does not mend an answer of the wrong shape.
+      if (!mayExplore(state) || isWrong(lastAnswer(state))) return []
+      return hasCodeIndex ? reading : withoutIndex
+    },
+    format: ({ state }) => formatFor(state),
     messages: view => [
       { role: "system", text: systemPrompt(parts.toolDescriptions, view) },
       { role: "user", text: userPrompt(view) },
-      ...failedTries(view.state.turns),
+      ...transcript(view.state, { edits: null, remarks }, view.olderResults),
+      ...(mayExplore(view.state) ? [] : [{ role: "user" as const, text: enoughRead }]),
     ],
     read: (text, view) => read(text, parts, view),
   }
+}
+
+const readers = toolsOfKind("read", "find")
+
+function lastAnswer({ turns }: PipelineState): Turn | undefined {
+  return turns.findLast(({ failure }) => failure === null)
+}
+
+function isWrong(last: Turn | undefined): boolean {
+  return last !== undefined && last.calls.length === 0 && last.problems.length > 0
+}
+
+const planFormat = { name: "plan", schema: answerSchemas.plan }
+const answerFormat = { name: "answer", schema: answerSchemas.answer }
+const anyFormat = {
+  name: "reply",
+  schema: { type: "object", anyOf: [answerSchemas.plan, answerSchemas.answer] },
+}
+
+/** A plan that was wrong has to be a plan again: a server that can force its shape does. */
+function formatFor(state: PipelineState): AnswerFormat {
+  if (state.settings.asksOnly === true) return answerFormat
+  return isWrong(lastAnswer(state)) ? planFormat : anyFormat
+}
+
+const enoughRead = "You have read enough: answer now, with the JSON object and nothing else."
+
+function remarks({ problems }: Turn): readonly ModelMessage[] {
+  return problems.length === 0 ? [] : [{ role: "user", text: correction(problems) }]
 }
 
 function systemPrompt(tools: readonly ToolDescription[], { hasCodeIndex }: StageView): string {
@@ -40,7 +79,8 @@ function systemPrompt(tools: readonly ToolDescription[], { hasCodeIndex }: Stage
     .map(({ name }) => name)
     .filter(name => name !== finishTool && name !== skillTool && (hasCodeIndex || !indexTools.has(name)))
   return `You plan changes to a software project. Another stage carries the plan out, a third one checks it.
-Answer with one JSON object and nothing else:
+First read what the plan depends on, with the tools you have: search, list, read. Do not guess what a file says. What you
+read is kept for the stage that carries the plan out. When you know enough, answer with one JSON object and nothing else:
 { "goal": "…", "intent": "READ" | "MUTATE" | "QUERY" | "EXPLAIN",
   "tasks": [ { "id": "t1", "title": "…", "description": "…", "complexity": 1|2|3|5|8|13|21|34, "depends_on": [],
     "resources": { "read": ["src/**"], "write": ["src/a.ts"], "commands": [["npm","test"]], "hosts": [] },
@@ -57,12 +97,12 @@ Rules:
 - Few tasks, few steps; prefer open steps unless every byte of a call is known now.
 - Paths are relative to the workspace, with /, never absolute and never with "..".
 - resources are all that open steps will be allowed: write as globs or names, commands as leading arguments, one by
-  one, hosts that commands have to reach (example.com, *.example.com; none if possible). A person approves them; what is
-  missing there has to be asked for again.
+  one, hosts that commands have to reach (example.com; none if possible). A person approves them; what is missing there
+  has to be asked for again.
 - Every task that changes something has a criterion that a program can decide; judgement only where none can.
 - Nothing waits for itself; ids are unique where they stand.
-- intent MUTATE is a plan that changes something. A question is answered at once where you know the answer, with
-  { "answer": "…" } instead of a plan; else plan the reading: intent READ, QUERY or EXPLAIN and steps that only read.
+- A question needs no plan: read, then answer with { "answer": "…" }. Its text is shown to the person as it is. intent
+  MUTATE is a plan that changes something.
 ${dataRule("request")}`
 }
 
@@ -91,9 +131,11 @@ function skillsBlock(skills: string): string {
 function earlier(state: PipelineState): readonly string[] {
   if (state.plans.length === 0) return []
   const done = state.steps.map(stepLine).join("\n")
+  const findings = findingsText(state.steps, null)
   return [
     ...state.plans.map(planBlock),
     dataBlock({ type: "steps so far" }, done),
+    ...(findings === "" ? [] : [dataBlock({ type: "findings of the steps" }, findings)]),
     `This is version ${state.plans.length + 1} of the plan. Give the whole plan again: keep finished tasks and their ` +
       "steps exactly as they are, they are not done again; change or add what the feedback is about.",
   ]

@@ -16,7 +16,7 @@ export const reviewerStage: StageDefinition = {
   stage: "reviewer",
   tools: [],
   offered: () => [],
-  format: { name: "review", schema: answerSchemas.review },
+  format: () => format,
   messages: view => [
     { role: "system", text: systemPrompt },
     { role: "user", text: userPrompt(view) },
@@ -24,6 +24,8 @@ export const reviewerStage: StageDefinition = {
   ],
   read,
 }
+
+const format = { name: "review", schema: answerSchemas.review }
 
 const systemPrompt = `You review a finished change to a software project before it counts as done.
 Ask: does it do what the request asks for, all of it and no more; is the code right, clear and in the style of the

@@ -12,19 +12,26 @@ import { type EditTools, fallbackRemark } from "./edit-tools.ts"
  */
 export function transcript(
   state: PipelineState,
-  edits: EditTools,
+  { edits, remarks }: TranscriptParts,
   olderResults: OlderResults,
 ): readonly ModelMessage[] {
   const answered = state.turns.filter(({ failure }) => failure === null)
   const resultCount = answered.reduce((sum, { calls }) => sum + calls.length, 0)
   const tokensMax = resultTokensIn(state.settings.selection?.executor.windowTokens ?? null)
-  const remarked = edits.remarked(state.turns)
+  const remarked = edits?.remarked(state.turns) ?? null
   let older = { someOld: oldResults(resultCount), allNew: 0, allOld: resultCount - 1 }[olderResults]
   return answered.flatMap(turn => {
     const olderCount = Math.min(turn.calls.length, Math.max(0, older))
     older -= turn.calls.length
-    return rememberedTurn(turn, { olderCount, tokensMax, remarked })
+    return rememberedTurn(turn, { olderCount, tokensMax, remarked, remarks })
   })
+}
+
+export interface TranscriptParts {
+  /** Null for a stage that edits nothing. */
+  readonly edits: EditTools | null
+  /** Returns what the model must know about its own answer, so that the next one is better. */
+  readonly remarks: (turn: Turn) => readonly ModelMessage[]
 }
 
 /** The form in which a turn is shown. */
@@ -34,6 +41,7 @@ interface Telling {
   /** The maximum size of each result that is shown. */
   readonly tokensMax: number
   readonly remarked: TurnCall | null
+  readonly remarks: TranscriptParts["remarks"]
 }
 
 /**
@@ -55,9 +63,10 @@ function rememberedTurn(turn: Turn, telling: Telling): readonly ModelMessage[] {
 }
 
 function toldTurn(
-  { text, calls, problems }: Turn,
-  { olderCount, tokensMax, remarked }: Telling,
+  turn: Turn,
+  { olderCount, tokensMax, remarked, remarks }: Telling,
 ): readonly ModelMessage[] {
+  const { text, calls } = turn
   return [
     {
       role: "assistant",
@@ -69,12 +78,12 @@ function toldTurn(
       const shown = index < olderCount ? resultLine(call) : shownResult(call, tokensMax)
       return { role: "tool", callId: call.id, text: call === remarked ? shown + fallbackRemark : shown }
     }),
-    ...said(calls, problems),
+    ...remarks(turn),
   ]
 }
 
-/** Returns what a model must know about its own answer, so that the next one is better. */
-function said(calls: Turn["calls"], problems: readonly string[]): readonly ModelMessage[] {
+/** Returns the remarks about an answer in a step: parts that could not be used, and that nothing was called. */
+export function stepRemarks({ calls, problems }: Turn): readonly ModelMessage[] {
   if (calls.length > 0 && problems.length === 0) return []
   const listed = problems.map(problem => `- ${problem}`).join("\n")
   const wrong = problems.length === 0 ? [] : [`Something in that answer could not be used:\n${listed}`]

@@ -13,7 +13,7 @@ export const verifierStage: StageDefinition = {
   stage: "verifier",
   tools: [],
   offered: () => [],
-  format: { name: "verdicts", schema: answerSchemas.verdicts },
+  format: () => format,
   messages: view => [
     { role: "system", text: systemPrompt },
     { role: "user", text: userPrompt(view) },
@@ -21,6 +21,8 @@ export const verifierStage: StageDefinition = {
   ],
   read,
 }
+
+const format = { name: "verdicts", schema: answerSchemas.verdicts }
 
 const systemPrompt = `You judge whether criteria hold for a change to a software project.
 Judge by the change and by the results of the checks that were run, not by what others claim about them. If they do not

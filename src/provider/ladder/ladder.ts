@@ -1,12 +1,13 @@
 import type { Rung } from "../../domain/model-choice.ts"
+import { jsonAnswer, parsedJson } from "../../domain/text/json-answer.ts"
 import { hasThinkingEnd, thinkingEnds, thinkingStarts, withoutThinking } from "../../domain/text/thinking.ts"
 import type { ModelCall, ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { ownCallId } from "../limits.ts"
 import { failedItem } from "../reply-fault.ts"
-import type { CallReading } from "./call-shape.ts"
+import { type CallReading, callsOf } from "./call-shape.ts"
 import { readJson, skipSpace } from "./json-text.ts"
 import { embeddedCall, printedOpenings, readBlocks, readPrinted } from "./printed-calls.ts"
-import { requestWithoutFormat, requestWithoutTools } from "./rung-request.ts"
+import { requestWithoutCalls, requestWithoutFormat, requestWithoutTools } from "./rung-request.ts"
 
 /**
  * Wraps a provider so that the model calls tools in the manner of a rung. The caller gets calls as calls on every rung,
@@ -22,11 +23,12 @@ export function withRung(
   return {
     name: provider.name,
     ask: (request, signal) => {
-      if (request.tools.length === 0)
-        return rung === "text"
-          ? provider.ask(requestWithoutFormat(request), signal)
-          : shaped.ask(request, signal)
-      const converted = rung === "native" ? request : requestWithoutTools(request, rung)
+      if (request.tools.length === 0) {
+        const asked = rung === "native" ? request : requestWithoutCalls(request, rung)
+        return rung === "text" ? provider.ask(requestWithoutFormat(asked), signal) : shaped.ask(asked, signal)
+      }
+      // A server that has to force a shape lets no model call a tool.
+      const converted = rung === "native" ? { ...request, format: null } : requestWithoutTools(request, rung)
       return reading(provider.ask(converted, signal), request, rung, () => refused(signal))
     },
   }
@@ -118,6 +120,7 @@ function printedIn({ request, rung, shown, held }: Ended): TextReading {
   const found = isHeld ? printedInHeld(text, offered, rung) : ({ kind: "none" } as const)
   if (found.kind !== "none") return found
   const answer = withoutThinking(shown + text)
+  if (request.format !== null && isJsonAnswer(answer, offered)) return found
   const embedded = embeddedCall(answer, offered)
   if (embedded !== null)
     return { kind: "problem", problem: `a call of ${embedded} is printed inside of other text` }
@@ -127,6 +130,13 @@ function printedIn({ request, rung, shown, held }: Ended): TextReading {
     return { kind: "problem", problem: `the answer is not one JSON object that calls a tool${where}` }
   }
   return found
+}
+
+/** Returns whether a text is the JSON that a stage may answer with instead of a call. */
+function isJsonAnswer(text: string, offered: ReadonlySet<string>): boolean {
+  const { json } = jsonAnswer(text)
+  const value = json === undefined ? undefined : parsedJson(json)
+  return value !== undefined && callsOf(value, offered).kind === "none"
 }
 
 function printedInHeld(text: string, offered: ReadonlySet<string>, rung: Rung): TextReading {

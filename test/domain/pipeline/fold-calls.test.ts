@@ -15,7 +15,7 @@ const resultOf = ({ state }: ReturnType<typeof atStep>) => state.turns[0]?.calls
 describe("a call", () => {
   test("is open until it is settled", () => {
     const session = asking()
-    const open = { callId: "call_1", modelCallId: "c1", stepId: null, effectClass: null }
+    const open = { callId: "call_1", modelCallId: "c1", stepId: null, effectClass: null, isRead: false }
     expect(session.state.openCalls).toEqual([open])
     session.add(callBegan("call_1", "replace"))
     expect(session.state.openCalls).toEqual([{ ...open, effectClass: "replace" }])

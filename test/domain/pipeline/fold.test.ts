@@ -55,6 +55,8 @@ describe("the state of a session", () => {
       escalation: null,
       unknownCall: null,
       openCalls: [],
+      touchedFiles: [],
+      knownFiles: [],
       openCallDecision: null,
       verification: null,
       lastVerification: null,

@@ -35,7 +35,13 @@ import {
   toReviewer,
 } from "../../support/pipeline/pipeline-sessions.ts"
 
-const open = { callId: "call_1", modelCallId: null, stepId: null, effectClass: "once" } as const
+const open = {
+  callId: "call_1",
+  modelCallId: null,
+  stepId: null,
+  effectClass: "once",
+  isRead: false,
+} as const
 
 describe("a session", () => {
   test("begins with the planner", () => {

@@ -26,9 +26,17 @@ function edit(format: EditFormat, search: string, replace: string): ReplyText {
   return reply.calls(["modify_file", { path: "greeting.txt", edits: [{ search, replace }] }])
 }
 
+/** The planner reads before it plans. */
+const reading = (args: Readonly<Record<string, unknown>>): ReplyText => ({
+  stage: "planner",
+  calls: [{ tool: "read_file", args }],
+})
+
 /** A call that is refused, a verification that fails once, a review that wants more, and another plan. */
 function replies(format: EditFormat): readonly ReplyText[] {
   return [
+    reading({ path: "notes.txt" }),
+    reading({ path: ".env" }),
     reply.plan(first),
     reply.calls(["read_file", { path: ".env" }]),
     reply.write("greeting.txt", "bye\n"),
@@ -55,7 +63,7 @@ describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the pr
       await using server = await startModelServer({ protocol, answer, models, ...can })
       using room = httpWorkspace({
         endpoint: server.endpoint,
-        files: { ".env": "SECRET=1\n" },
+        files: { ".env": "SECRET=1\n", "notes.txt": "say hello\n" },
         model: { provider: protocol },
       })
       const run = await room.ask("--yes=plan,file_write")
@@ -69,7 +77,8 @@ describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the pr
         "verifier executor",
         "reviewer planner",
       ])
-      expect(run.data("tool_call.settled").map(({ outcome }) => outcome)).toContain("denied")
+      const outcomes = run.data("tool_call.settled").map(({ outcome }) => outcome)
+      expect(outcomes.slice(0, 3)).toEqual(["succeeded", "denied", "denied"])
       const usage = run.data("turn.finished").map(turn => turn["usage"] as { input: number; output: number })
       for (const { input, output } of usage) expect([input > 0, output > 0]).toEqual([true, true])
       expect(await check(room.workspace)).toEqual([])

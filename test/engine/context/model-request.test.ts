@@ -204,7 +204,7 @@ describe("results that are too old to be shown", () => {
   })
 
   test("are so only for a stage that is told results", () => {
-    expect(requestOf(viewOf(stateOf({ turns })), "planner").shortened).toEqual([])
+    expect(requestOf(viewOf(stateOf({ turns })), "reviewer").shortened).toEqual([])
   })
 })
 
@@ -217,7 +217,8 @@ describe("the size of a request", () => {
     const tools = JSON.stringify(fitted.request.tools).length / 4
     const text = shown(fitted).length / 4
     expect(fitted.estimatedTokens).toBeGreaterThan(text + tools * 0.9)
-    const planner = requestOf(view(), "planner")
+    const wrong = { ...turnOf({ text: "no plan" }), problems: ["there is no JSON object"] }
+    const planner = requestOf(view({ turns: [wrong] }), "planner")
     expect(planner.estimatedTokens).toBeGreaterThan(shown(planner).length / 4 + 900)
   })
 

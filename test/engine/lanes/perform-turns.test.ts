@@ -192,7 +192,13 @@ describe("a model", () => {
     const names = room.requests[1]?.tools.map(({ name }) => name)
     expect(names).toContain("write_file")
     expect(names).not.toContain("delete_file")
-    expect(room.requests[0]?.tools).toEqual([])
+    expect(room.requests[0]?.tools.map(({ name }) => name)).toEqual([
+      "read_file",
+      "list_directory",
+      "search_code",
+      "glob",
+    ])
+    expect(room.requests.at(-1)?.tools).toEqual([])
   })
 })
 

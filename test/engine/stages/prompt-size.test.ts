@@ -17,7 +17,9 @@ test.each(stageNames)(
   stage => {
     const { offered, format } = stages[stage]
     const spent =
-      tokens(systemPrompt(stage)) + tokens(offered(viewOf(stateOf()))) + tokens(format?.schema ?? null)
+      tokens(systemPrompt(stage)) +
+      tokens(offered(viewOf(stateOf()))) +
+      tokens(format(viewOf(stateOf()))?.schema ?? null)
     expect(spent).toBeLessThan(3_000)
   },
 )
@@ -49,7 +51,10 @@ test.each([null, ...editFormats])(
 test("the formats and tools have nothing that servers which constrain a reply refuse", () => {
   for (const stage of stageNames) {
     const { offered, format } = stages[stage]
-    const schemas = [...offered(viewOf(stateOf())).map(({ parameters }) => parameters), format?.schema ?? {}]
+    const schemas = [
+      ...offered(viewOf(stateOf())).map(({ parameters }) => parameters),
+      format(viewOf(stateOf()))?.schema ?? {},
+    ]
     for (const keyword of ["$ref", "$defs", "maxItems", "maxLength", "propertyNames", "default"])
       expect(JSON.stringify(schemas)).not.toContain(`"${keyword}":`)
     expect(JSON.stringify(schemas)).not.toContain("\\p{")
@@ -57,5 +62,6 @@ test("the formats and tools have nothing that servers which constrain a reply re
 })
 
 test("a format is built once", () => {
-  for (const stage of stageNames) expect(stages[stage].format?.schema).toBe(stages[stage].format?.schema)
+  const format = (stage: (typeof stageNames)[number]) => stages[stage].format(viewOf(stateOf()))
+  for (const stage of stageNames) expect(format(stage)?.schema).toBe(format(stage)?.schema)
 })

@@ -85,6 +85,7 @@ export function stepsOf(plan: Plan): readonly StepState[] {
     refusedSeq: 0,
     lastCall: null,
     refusalCode: null,
+    summary: null,
   }))
 }
 

@@ -23,7 +23,7 @@ test.each(cases)(
       stage,
       messages: messages(view),
       tools: offered(view),
-      format: format === null ? null : { name: format.name, schema: format.schema },
+      format: format(view),
     })
     await itemsOf(withRung(provider, rung).ask(request, never))
     const [asked] = provider.asked

@@ -4,6 +4,7 @@ import type { PipelineLimits } from "../../../src/domain/pipeline-settings.ts"
 export const defaultLimits: PipelineLimits = Object.freeze({
   cyclesMax: 3,
   turnsMax: 10,
+  exploreTurnsMax: 12,
   stepRetriesMax: 3,
   modelRetriesMax: 2,
   stageRetriesMax: { planner: 2, executor: 2, verifier: 2, reviewer: 1 },

@@ -58,6 +58,8 @@ export class Performance {
         ]
       case "askModel":
         return [[this.reply(state, action)]]
+      case "explore":
+        return action.calls.flatMap(({ id }) => this.read(id))
       case "proposePlan":
         return [[proposed(action.turn.output, action.version)]]
       case "askAboutPlan":
@@ -128,6 +130,8 @@ export class Performance {
     }
     if (stage === "executor")
       return replied({ ...told, calls: this.wishes(), text: { kind: "inline", text: this.nextId("said") } })
+    if (stage === "planner" && this.rarely(3))
+      return replied({ ...told, calls: [wanted(this.nextId("model"), "read_file", this.random.whole(3))] })
     if (this.fails(3)) return replied({ ...told, problems: this.rarely(2) ? ["no JSON"] : [] })
     return replied({ ...told, answer: this.output(stage) })
   }
@@ -155,6 +159,13 @@ export class Performance {
     const callId = this.nextId("call")
     const effectClass = this.random.oneOf(["read", "replace", "run", "once"] as const)
     return [[callAsked(callId, modelCallId)], [callBegan(callId, effectClass)], [this.settled(callId)]]
+  }
+
+  private read(modelCallId: string): NewEvent[][] {
+    const callId = this.nextId("call")
+    const outcome = this.fails(2) ? this.random.oneOf(["failed", "refused"] as const) : "succeeded"
+    const settled = callSettled(callId, { outcome, changed: [], executionId: null, resultDigest: callId })
+    return [[callAsked(callId, modelCallId)], [callBegan(callId, "read")], [settled]]
   }
 
   private settled(callId: string): NewEvent {

@@ -137,7 +137,8 @@ function actionsMax({ settings, steps }: PipelineState): number {
   const { limits } = settings
   const attempts = 1 + limits.stepRetriesMax + (limits.modelRetriesMax ?? limits.stepRetriesMax)
   const stageRuns = 4 * (1 + 3 * cyclesAllowed(limits)) * (1 + limits.stageRetriesMax.planner)
-  const replies = (1 + limits.stageRetriesMax.verifier) * attempts
+  /** The planner also reads, and each of its turns is asked for and called. */
+  const replies = (1 + limits.stageRetriesMax.verifier + 12) * (attempts + 1)
   /** A turn is asked for, its calls are made, and up to four claims are refused. */
   const perStep = 4 + Math.max(1, limits.turnsMax) * (attempts + 6)
   const openSteps = Math.max(9, steps.length) + 3 * cyclesAllowed(limits)
