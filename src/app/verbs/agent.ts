@@ -9,6 +9,7 @@ import { skippableSteps } from "../../domain/pipeline/fold-stages.ts"
 import type { PipelineState, Rest } from "../../domain/pipeline/state.ts"
 import { sessionProblems, type ValidationProblem } from "../../domain/pipeline/validation.ts"
 import type { PipelineSettings } from "../../domain/pipeline-settings.ts"
+import { addedRequest } from "../../engine/lanes/added-request.ts"
 import { driveAgent, type Stopping } from "../../engine/lanes/agent-runner.ts"
 import { type DrivenSession, driveSession } from "../../gate/session-log.ts"
 import type { Store } from "../../store/contract.ts"
@@ -48,6 +49,8 @@ export interface ResumeRequest {
   readonly skipsFailed: boolean
   /** True to restore what changed while an interrupted command ran, and to run the command again. */
   readonly redoesCommand?: boolean
+  /** Another request, for a session that rests or is finished. */
+  readonly adds?: string
   /** Flags that replace the recorded model or mode. */
   readonly said?: ModelOverrides
 }
@@ -147,7 +150,7 @@ async function start(
 async function resume(
   wiring: Wiring,
   sessionId: string,
-  { change, skipsFailed, redoesCommand = false, said = nothingSaid }: ResumeRequest,
+  { change, skipsFailed, redoesCommand = false, adds, said = nothingSaid }: ResumeRequest,
   surface: AgentSurface,
 ): Promise<AgentEnd> {
   wiring.stopping = surface.stopping.drain
@@ -156,7 +159,7 @@ async function resume(
   try {
     store.assertGenuine(sessionId)
     const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
-    checkResumable(sessionId, state, { skipsFailed, redoesCommand })
+    checkResumable(sessionId, state, { skipsFailed, redoesCommand, adds: adds ?? null })
     // Only to find what the call changed: once the output is deleted, another file may be given its inode number.
     if (state.openCalls.length > 0)
       for (const output of recordedOutputs(store.log.each(sessionId))) wiring.ownOutputs.add(output)
@@ -175,7 +178,12 @@ async function resume(
     const owner = processIdentity()
     const how = { settings, skipsFailed, ...(redoesCommand ? { redoesCommand } : {}) }
     const resumed = { ...how, by: userName(), owner, ...models.takeCalls() }
-    agent.begin([newEvent(SessionResumed, resumed)])
+    const redactor = await wiring.redactor([])
+    const added = adds === undefined ? null : { text: redactor.redactText(adds), by: resumed.by }
+    agent.begin([
+      newEvent(SessionResumed, resumed),
+      ...(added === null ? [] : addedRequest(state, added, wiring.clock.now())),
+    ])
     return { sessionId, ...(await driven(wiring, agent, surface)) }
   } finally {
     session.release()
@@ -183,11 +191,17 @@ async function resume(
   }
 }
 
+interface ResumedHow {
+  readonly skipsFailed: boolean
+  readonly redoesCommand: boolean
+  readonly adds: string | null
+}
+
 /** Refuses a session that cannot be resumed, or not with these flags. */
 function checkResumable(
   sessionId: string,
   state: PipelineState | null,
-  { skipsFailed, redoesCommand }: { readonly skipsFailed: boolean; readonly redoesCommand: boolean },
+  { skipsFailed, redoesCommand, adds }: ResumedHow,
 ): asserts state is PipelineState {
   if (state === null)
     throw refused(
@@ -196,12 +210,23 @@ function checkResumable(
       "it is not a session of the agent lane",
       "a plan run is never resumed",
     )
-  if (state.finished !== null)
+  if (adds !== null && adds.trim() === "")
+    throw refused("usage", "ACODE-CLI-003", "the request is empty", "say what is to be done")
+  if (state.finished !== null && (adds === null || state.finished.state !== "COMPLETED"))
     throw refused(
       "usage",
       "ACODE-ORCH-006",
       `the session has ended: ${state.finished.reason}`,
-      "start another one",
+      state.finished.state === "COMPLETED"
+        ? `add a request to it: \`acode resume ${sessionId} "MORE"\`; or start another one`
+        : "start another one",
+    )
+  if (adds !== null && (state.openCalls.length > 0 || state.unknownCall !== null))
+    throw refused(
+      "usage",
+      "ACODE-ORCH-006",
+      "a call of the session is undecided, so that it cannot take another request yet",
+      `decide about it first: \`acode resume ${sessionId}\``,
     )
   if (skipsFailed && skippableSteps(state).length === 0)
     throw refused(

@@ -12,6 +12,7 @@ import {
   CycleStarted,
   EscalationRaised,
   PlanProposed,
+  RequestAdded,
   SessionResumed,
   StageEntered,
   StageFinished,
@@ -93,6 +94,7 @@ const renderers: ReadonlyMap<string, EventRenderer> = new Map([
     `[SESSION] continues${skipsFailed ? " without the steps that failed" : ""}${redoesCommand ? " with its interrupted command" : ""}, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
     ...modelLines(settings.selection).map(line => paint.dim(`  ${line}`)),
   ]),
+  on(RequestAdded, ({ by, text }) => [`[SESSION] ${oneLine(by, 60)} adds: ${oneLine(text, 200)}`]),
   on(StageEntered, ({ stage, attempt, planVersion, checks, feedback }, { progress, paint, verbose }) => {
     const retry = attempt === 0 ? "" : ` — Retry ${attempt}/${progress.limits?.stageRetriesMax[stage] ?? "?"}`
     const reasons = verbose ? feedback.map(each => paint.dim(`    ${oneLine(each, 300)}`)) : []

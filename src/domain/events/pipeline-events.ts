@@ -28,6 +28,13 @@ export const SessionResumed = defineEvent(
     }),
 )
 
+export const RequestAdded = defineEvent(
+  "request.added",
+  1,
+  "A person adds a request to a resting or finished session, which continues with it; in one commit with the resume.",
+  () => z.strictObject({ text: z.string(), by: z.string() }),
+)
+
 export const SessionPaused = defineEvent("session.paused", 1, "A person paused the session.", () =>
   z.strictObject({ by: z.string(), reason: z.string() }),
 )

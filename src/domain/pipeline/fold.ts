@@ -1,17 +1,19 @@
 import { dataOf, type NewEvent } from "../events/definition.ts"
 import {
   EscalationRaised,
+  RequestAdded,
   SessionCancelled,
   SessionPaused,
   SessionResumed,
 } from "../events/pipeline-events.ts"
 import { SessionFinished, SessionRested, SessionStarted } from "../events/session-events.ts"
 import type { PipelineSettings } from "../pipeline-settings.ts"
+import { isQuestion } from "./completion.ts"
 import { applyPlan, applyStage, applyStep, skippableSteps } from "./fold-stages.ts"
 import { applyCall, applyTurn } from "./fold-turns.ts"
 import { nothingTold } from "./left-out.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
-import { activeState, type PipelineState, type Rest, type StepState } from "./state.ts"
+import { activeState, type Exchange, type PipelineState, type Rest, type StepState } from "./state.ts"
 import { noUsage } from "./token-usage.ts"
 
 /** Returns the state of a session after all of its events. Null before it has started, and for other lanes. */
@@ -39,30 +41,17 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
   return {
     sessionId: event.stream,
     request,
+    requestSeq: event.seq,
+    exchanges: [],
     settings,
     state: "CREATED",
-    rest: null,
-    finished: null,
-    stage: null,
-    moved: null,
+    ...nothingDoneYet(),
+    lastRest: null,
     history: [],
-    cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
     plans: [],
-    steps: [],
-    answer: null,
-    turns: [],
-    escalation: null,
-    unknownCall: null,
     openCalls: [],
-    openCallDecision: null,
-    verification: null,
-    lastVerification: null,
     replyCount: 0,
-    lastChangeSeq: 0,
-    changed: { paths: new Set(), isComplete: true, hasReachedOut: false },
     touchedFiles: [],
-    knownFiles: [],
-    failedChecks: new Set(),
     tokens: 0,
     spentTokens: 0,
     usage: noUsage,
@@ -74,6 +63,57 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     drivenSinceMs: Date.parse(event.at),
   }
 }
+
+/** The part of the state that belongs to one request. */
+function nothingDoneYet() {
+  return {
+    rest: null,
+    finished: null,
+    stage: null,
+    moved: null,
+    cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
+    steps: [],
+    answer: null,
+    turns: [],
+    escalation: null,
+    unknownCall: null,
+    openCallDecision: null,
+    verification: null,
+    lastVerification: null,
+    lastChangeSeq: 0,
+    changed: { paths: new Set<string>(), isComplete: true, hasReachedOut: false },
+    knownFiles: [],
+    failedChecks: new Set<string>(),
+  } as const
+}
+
+/**
+ * Begins another request. Nothing that was approved, counted or verified for an earlier one counts for it; what was
+ * read and what came of the earlier requests stays known.
+ */
+function addRequest(state: PipelineState, event: PipelineEvent, text: string): PipelineState {
+  const { exchanges, plans, request, answer, changed } = state
+  const carriedOut = plans.findLast(({ seq, isApproved }) => isApproved && seq > state.requestSeq)
+  const exchange: Exchange = {
+    request,
+    goal: carriedOut?.plan.goal ?? null,
+    answer: isQuestion(state) ? answer : null,
+    result: state.finished?.reason ?? state.lastRest ?? "it was interrupted",
+    changedPaths: [...changed.paths].slice(0, changedPathsMax),
+  }
+  return {
+    ...state,
+    ...nothingDoneYet(),
+    lastRest: null,
+    request: text,
+    requestSeq: event.seq,
+    exchanges: [...exchanges, exchange],
+    plans: plans.map(plan => ({ ...plan, isApproved: false, question: null })),
+    state: "PLANNING",
+  }
+}
+
+const changedPathsMax = 20
 
 function applySession(state: PipelineState, event: PipelineEvent): PipelineState {
   const rested = dataOf(SessionRested, event)
@@ -92,6 +132,8 @@ function applySession(state: PipelineState, event: PipelineEvent): PipelineState
     const { stage, level } = escalated
     return { ...state, escalation: { stage, level } }
   }
+  const added = dataOf(RequestAdded, event)
+  if (added !== null) return addRequest(state, event, added.text)
   const resumed = dataOf(SessionResumed, event)
   return resumed === null ? state : resume(state, event, resumed)
 }
@@ -132,6 +174,7 @@ function resume(
     settings,
     state: activeState(state),
     rest: null,
+    lastRest: state.rest?.reason ?? state.lastRest,
     escalation: null,
     // Turns about a skipped step do not help the next one.
     turns: skipped.some(({ status }) => status === "active") ? [] : state.turns,

@@ -11,12 +11,19 @@ import type { StageUsage } from "./token-usage.ts"
 /** The state that the events of a session describe, and nothing else. Two folds of the same events are equal. */
 export interface PipelineState {
   readonly sessionId: string
+  /** The newest request. */
   readonly request: string
+  /** The event of the newest request. */
+  readonly requestSeq: number
+  /** The requests before it, oldest first. */
+  readonly exchanges: readonly Exchange[]
   readonly settings: PipelineSettings
   readonly state: SessionState
   /** Set while no process drives the session and it has not ended. */
   readonly rest: Rest | null
   readonly finished: Rest | null
+  /** The reason of the last rest, also while the session continues; null before the first. */
+  readonly lastRest: string | null
   /** The stage that was entered, until it is finished. */
   readonly stage: StageRun | null
   /** A recorded move whose target is not entered yet. */
@@ -77,6 +84,17 @@ export interface PipelineState {
   readonly cutOff: Readonly<Partial<Record<Stage, number>>>
   /** The start of the present process for its timeouts; each wait for a person moves it forward. */
   readonly drivenSinceMs: number
+}
+
+/** An earlier request of the session, and what came of it. */
+export interface Exchange {
+  readonly request: string
+  /** The goal of the plan that was carried out; null if there was none. */
+  readonly goal: string | null
+  readonly answer: string | null
+  /** The reason with which the session ended or rested before the next request. */
+  readonly result: string
+  readonly changedPaths: readonly string[]
 }
 
 /** The changes of the calls of the steps in the workspace, certain or possible; checks are not counted. */

@@ -1,5 +1,11 @@
 import { dataOf } from "../events/definition.ts"
-import { CycleStarted, SessionResumed, StageEntered, StageTransitioned } from "../events/pipeline-events.ts"
+import {
+  CycleStarted,
+  RequestAdded,
+  SessionResumed,
+  StageEntered,
+  StageTransitioned,
+} from "../events/pipeline-events.ts"
 import { SessionFinished, SessionRested, SessionStarted, SessionUndone } from "../events/session-events.ts"
 import { exitCodes } from "../exit-codes.ts"
 import { cyclesAllowed } from "../pipeline-settings.ts"
@@ -29,18 +35,23 @@ export function sessionProblems(
   for (const [index, event] of events.entries()) {
     const wrong = [
       ...orderProblems(event, index, events[0]?.stream ?? ""),
-      ...(isEnded && !mayFollowTheEnd.has(event.type) ? [`${event.type} after the session has ended`] : []),
+      ...(isEnded && !isAfterTheEnd(events, index) ? [`${event.type} after the session has ended`] : []),
       ...(state === null ? [] : [...moveProblems(state, event), ...endProblems(state, event)]),
     ]
     problems.push(...wrong.map(what => ({ seq: event.seq, what })))
+    if (event.type === RequestAdded.type) isEnded = false
     isEnded ||= event.type === SessionFinished.type
     state = applyEvent(state, event, contents)
   }
   return problems
 }
 
-/** An ended session may still be undone. */
-const mayFollowTheEnd: ReadonlySet<string> = new Set([SessionUndone.type])
+/** An ended session may still be undone, and resumed with another request. */
+function isAfterTheEnd(events: readonly PipelineEvent[], index: number): boolean {
+  const [type, next] = [events[index]?.type, events[index + 1]?.type]
+  if (type === SessionResumed.type) return next === RequestAdded.type
+  return type === SessionUndone.type || type === RequestAdded.type
+}
 
 function orderProblems(event: PipelineEvent, index: number, stream: string): readonly string[] {
   const isFirst = index === 0

@@ -190,7 +190,8 @@ const folds: ReadonlyMap<string, Fold> = new Map([
       if (skipsFailed && isSkippable(step, draft)) draft.steps.set(key, { ...step, outcome: "skipped" })
     draft.isStuck = false
     const notUndone = { undoneAt: null, partlyUndoneAt: null }
-    draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null, ...notUndone }
+    const running = { state: "EXECUTING", reason: null, exitCode: null, answer: null, endedAt: null } as const
+    draft.head = { ...draft.head, ...running, ...notUndone }
   }),
   on(StageEntered, (draft, { stage }) => {
     draft.head = { ...draft.head, state: stage === "planner" ? "PLANNING" : "EXECUTING" }

@@ -30,6 +30,7 @@ import type { AgentParts, RecordedAnswer } from "../agent-parts.ts"
 import { projectCommands } from "../checks/project.ts"
 import { callsForAction } from "../stages/edit-tools.ts"
 import { planChange } from "../stages/plan-change.ts"
+import { plansOfRequest } from "../stages/plan-progress.ts"
 
 /** The lifetime of an answer about a plan or a review: as long as its session. */
 const answerLastsMs = 365 * 24 * 3600 * 1000
@@ -45,7 +46,7 @@ export function proposePlan(
   const checks = plan === null ? [] : projectCommands(plan, parts.project).map(argv => [...argv])
   const proposed = newEvent(PlanProposed, {
     version,
-    explanation: plan === null ? "" : planChange(plans.at(-1)?.plan ?? null, plan),
+    explanation: plan === null ? "" : planChange(plansOfRequest(session.state).at(-1)?.plan ?? null, plan),
     planHash: planHash(turn.output),
     plan: recordJson(turn.output, artifacts),
     checks,

@@ -1,8 +1,9 @@
 import { onceFor } from "../../base/lazy.ts"
 import { shownPath } from "../../base/path-names.ts"
 import { counted, oneLine } from "../../base/text.ts"
-import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import type { Exchange, PipelineState, PlanVersion, StepState } from "../../domain/pipeline/state.ts"
 import type { Plan } from "../../domain/plan/plan.ts"
+import { dataBlock } from "../../domain/text/data-block.ts"
 
 /** The steps listed on either side of the present one; the others are only counted. */
 const nearSteps = 20
@@ -80,4 +81,32 @@ function lineOf({ task, step, status, changedPaths, commandCount, lastCommand }:
     ...(lastCommand?.failure == null ? [] : ["its last command failed"]),
   ]
   return `${task.id}/${step.id} ${oneLine(step.title || step.description, 120)}: ${facts.join("; ")}`
+}
+
+/** Returns the plans for the newest request. */
+export function plansOfRequest({ plans, requestSeq }: PipelineState): readonly PlanVersion[] {
+  return plans.filter(({ seq }) => seq > requestSeq)
+}
+
+const exchangesMax = 10
+const exchangeTextMax = 2_000
+
+/** Returns the earlier requests of the session and what came of them, the newest ones in full; none at first. */
+export function exchangesBlock({ exchanges }: PipelineState): readonly string[] {
+  if (exchanges.length === 0) return []
+  const left = exchanges.length - exchangesMax
+  const text = exchanges.slice(-exchangesMax).map(toldExchange).join("\n\n")
+  const more = left > 0 ? `[${left} earlier requests are not shown]\n` : ""
+  return [dataBlock({ type: "earlier requests of this session" }, more + text)]
+}
+
+function toldExchange({ request, goal, answer, result, changedPaths }: Exchange): string {
+  const paths = changedPaths.map(path => oneLine(shownPath(path), 200)).join(", ")
+  return [
+    `request: ${oneLine(request, exchangeTextMax)}`,
+    ...(goal === null ? [] : [`plan: ${oneLine(goal, 400)}`]),
+    ...(paths === "" ? [] : [`changed: ${paths}`]),
+    ...(answer === null ? [] : [`answer: ${oneLine(answer, exchangeTextMax)}`]),
+    `result: ${oneLine(result, 400)}`,
+  ].join("\n")
 }

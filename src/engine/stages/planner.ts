@@ -20,7 +20,7 @@ import {
 } from "./contract.ts"
 import { skillTool } from "./edit-tools.ts"
 import { answerSchemas } from "./model-schemas.ts"
-import { stepLine } from "./plan-progress.ts"
+import { exchangesBlock, plansOfRequest, stepLine } from "./plan-progress.ts"
 import { transcript } from "./transcript.ts"
 
 export function plannerStage(parts: StageParts): StageDefinition {
@@ -30,7 +30,7 @@ export function plannerStage(parts: StageParts): StageDefinition {
     stage: "planner",
     tools: reading.map(({ name }) => name),
     offered: ({ state, hasCodeIndex }) => {
-      // Reading does not mend an answer of the wrong shape.
+      // Reading does not fix an answer of the wrong shape.
       if (!mayExplore(state) || isWrong(lastAnswer(state))) return []
       return hasCodeIndex ? reading : withoutIndex
     },
@@ -108,6 +108,7 @@ ${dataRule("request")}`
 
 function userPrompt({ state, outline, instructions, skills, files }: StageView): string {
   const parts = [
+    ...exchangesBlock(state),
     dataBlock({ type: "request" }, state.request),
     dataBlock({ type: "outline of the repository" }, outline),
     ...instructionBlocks(instructions),
@@ -129,11 +130,12 @@ function skillsBlock(skills: string): string {
 
 /** Set only when a plan is made again. */
 function earlier(state: PipelineState): readonly string[] {
-  if (state.plans.length === 0) return []
+  const plans = plansOfRequest(state)
+  if (plans.length === 0) return []
   const done = state.steps.map(stepLine).join("\n")
   const findings = findingsText(state.steps, null)
   return [
-    ...state.plans.map(planBlock),
+    ...plans.map(planBlock),
     dataBlock({ type: "steps so far" }, done),
     ...(findings === "" ? [] : [dataBlock({ type: "findings of the steps" }, findings)]),
     `This is version ${state.plans.length + 1} of the plan. Give the whole plan again: keep finished tasks and their ` +

@@ -9,7 +9,7 @@ import { shapedAnswer } from "./answer-shape.ts"
 import { failedTries, type StageAnswer, type StageDefinition, type StageView } from "./contract.ts"
 import { answerSchemas } from "./model-schemas.ts"
 import { planChange } from "./plan-change.ts"
-import { stepLine } from "./plan-progress.ts"
+import { exchangesBlock, plansOfRequest, stepLine } from "./plan-progress.ts"
 
 /** The reviewer sees the request, the changes and the proofs, but not the reasoning of the model that made them. */
 export const reviewerStage: StageDefinition = {
@@ -42,9 +42,10 @@ ${dataRule("request")}`
 function userPrompt({ state, instructions, diff, findings }: StageView): string {
   return [
     "Review this change.",
+    ...exchangesBlock(state),
     dataBlock({ type: "request" }, state.request),
     ...instructionBlocks(instructions),
-    ...state.plans.map((version, index) => planBlock(version, state.plans[index - 1] ?? null)),
+    ...plansOfRequest(state).map((version, index, plans) => planBlock(version, plans[index - 1] ?? null)),
     dataBlock({ type: "steps" }, state.steps.map(stepLine).join("\n")),
     dataBlock({ type: "change" }, diff === "" ? "nothing was changed" : diff),
     ...(isQuestion(state) ? [dataBlock({ type: "answer" }, state.answer ?? "none was given")] : []),

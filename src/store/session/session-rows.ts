@@ -103,7 +103,14 @@ function changedRow(row: SessionRow, event: StoredEvent): SessionRow {
   if (approved !== null) return { ...row, plan_id: approved.planId, step_count: approved.stepCount }
   const resumed = fieldsOf(SessionResumed, event)
   if (resumed !== null)
-    return { ...row, ...ownerOf(resumed.owner), state: "EXECUTING", reason: null, exit_code: null }
+    return {
+      ...row,
+      ...ownerOf(resumed.owner),
+      state: "EXECUTING",
+      reason: null,
+      exit_code: null,
+      ended_at: null,
+    }
   const step = fieldsOf(StepFinished, event)
   if (step !== null) return step.success ? { ...row, steps_done: row.steps_done + 1 } : row
   const rested = fieldsOf(SessionRested, event)

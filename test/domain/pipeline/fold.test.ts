@@ -40,6 +40,9 @@ describe("the state of a session", () => {
     expect(new RecordedSession(settings).state).toEqual({
       sessionId: "ses_1",
       request: "get it done",
+      requestSeq: 1,
+      exchanges: [],
+      lastRest: null,
       settings,
       state: "CREATED",
       rest: null,

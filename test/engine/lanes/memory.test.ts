@@ -150,3 +150,28 @@ describe("another plan", () => {
     expect(planner).toContain("t1/s1: made.txt was missing")
   })
 })
+
+describe("a second request", () => {
+  test("is planned with the first one, its answer and what it changed in sight", async () => {
+    const done = await drive([
+      reply.plan({ write: ["made.txt"], acceptance: [contains("made.txt", "made")] }),
+      reply.write("made.txt", "made\n"),
+      reply.finish("made it"),
+      reply.review("approve"),
+      { stage: "planner", answer: "It is in made.txt." },
+      { stage: "planner", answer: "As I said." },
+    ])
+    await done.drive({}, {}, {}, "where is it?")
+    await done.drive({}, {}, {}, "say it again")
+    const [, second = "", third = ""] = done.requests
+      .filter(({ stage }) => stage === "planner")
+      .map(({ messages }) => messages[1]?.text ?? "")
+    expect(second).toContain(
+      "request: do what is asked\nplan: what is asked\nchanged: made.txt\nresult: done and verified",
+    )
+    expect(second).toContain("where is it?")
+    expect(second).not.toContain("earlier plan")
+    expect(third).toContain("request: where is it?\nanswer: It is in made.txt.\nresult: answered")
+    expect(await check(done.workspace)).toEqual([])
+  })
+})

@@ -8,7 +8,7 @@ import { systemIds } from "../../../src/base/clock.ts"
 import { type Faults, noFaults } from "../../../src/base/faults.ts"
 import { readEnvironment } from "../../../src/config/environment.ts"
 import { type NewEvent, newEvent } from "../../../src/domain/events/definition.ts"
-import { SessionResumed } from "../../../src/domain/events/pipeline-events.ts"
+import { RequestAdded, SessionResumed } from "../../../src/domain/events/pipeline-events.ts"
 import { SessionStarted } from "../../../src/domain/events/session-events.ts"
 import type { Rest } from "../../../src/domain/pipeline/state.ts"
 import {
@@ -54,7 +54,12 @@ export interface AgentRoom extends AgentWorkspace {
   /** The waiting times before each retry. */
   readonly waits: number[]
   /** Starts the session, or resumes it when there is one, and drives it to its rest. */
-  drive(more?: Partial<AgentParts>, stopping?: Partial<Stopping>, how?: ResumedHow): Promise<Rest>
+  drive(
+    more?: Partial<AgentParts>,
+    stopping?: Partial<Stopping>,
+    how?: ResumedHow,
+    adds?: string,
+  ): Promise<Rest>
   events(): readonly StoredEvent[]
   data(type: string): readonly Readonly<Record<string, unknown>>[]
 }
@@ -74,6 +79,7 @@ export async function agentRoom(
     more: Partial<AgentParts> = {},
     stopping: Partial<Stopping> = {},
     how: ResumedHow = {},
+    adds?: string,
   ) => {
     const session = driveSession(
       { log: store.log, leases: store.leases, owner: processIdentity() },
@@ -83,7 +89,8 @@ export async function agentRoom(
       const isResumed = events().length > 0
       const driven = { driven: session, settings: settingsOf(options), isResumed }
       await using agent = await wireAgent(wiring, driven, surfaceOf(room.scriptFile, options))
-      agent.begin([isResumed ? resumed(options, how) : started(options)])
+      const added = adds === undefined ? [] : [newEvent(RequestAdded, { text: adds, by: "ada" })]
+      agent.begin([isResumed ? resumed(options, how) : started(options), ...added])
       const { ask } = agent.parts
       const parts: AgentParts = {
         ...agent.parts,

@@ -11,7 +11,16 @@ export function pipelineViolations(log: readonly LogRow[]): string[] {
   )
   return [...streams]
     .filter(([, rows]) => rows[0]?.parsed["lane"] === "agent")
-    .flatMap(([id, rows]) => [...edgeViolations(id, rows), ...completionViolations(id, rows)])
+    .flatMap(([id, rows]) => [
+      ...edgeViolations(id, rows),
+      ...byRequest(rows).flatMap(each => completionViolations(id, each)),
+    ])
+}
+
+/** Returns the events of each request of a session: nothing that was done for one proves anything about another. */
+function byRequest(rows: readonly LogRow[]): readonly (readonly LogRow[])[] {
+  const begins = [0, ...rows.flatMap(({ type }, index) => (type === "request.added" ? [index] : []))]
+  return begins.map((from, at) => rows.slice(from, begins[at + 1]))
 }
 
 const edges: ReadonlySet<string> = new Set([
@@ -32,6 +41,7 @@ function edgeViolations(id: string, rows: readonly LogRow[]): string[] {
       expected = null
       return isExpected ? [] : [`I3 ${id} enters the ${stage} at ${seq}`]
     }
+    if (type === "request.added") expected = "planner"
     if (type !== "stage.transitioned") return []
     const [from, to] = [String(parsed["from"]), String(parsed["to"])]
     expected = to

@@ -119,6 +119,7 @@ const steps: Record<string, (tables: Tables, event: LogRow, said: Said) => void>
       state: "EXECUTING",
       reason: null,
       exit_code: null,
+      ended_at: null,
     }),
   "session.rested": (tables, event, said) => change(tables, "sessions", event.stream, endOf(said)),
   "session.finished": (tables, event, said) =>

@@ -15,13 +15,21 @@ export const resume = defineCommand({
   name: "resume",
   summary: "continue a session that was paused or interrupted",
   description:
+    "With more text it adds a request to a resting or finished session, which plans it anew, knowing the earlier requests.\n" +
     "Limits, model, mode and approvals stay as they were recorded unless a flag changes them; --mode local-only revokes\n" +
     "the consent of a burst session. Without an id it resumes the latest session, and refuses one that has ended or was\n" +
     "undone.\n" +
     "If acode was killed while a command ran, files that changed meanwhile may be your work: they are left alone and\n" +
     "listed, and the exit code is 60. Another resume continues with the present files, --redo-command runs the command\n" +
     "again. Files of replies are not recorded: give --script or --replay again.",
-  arguments: sessionArguments.arguments,
+  arguments: [
+    ...sessionArguments.arguments,
+    {
+      name: "MORE",
+      summary: "another request for the session, in quotes, also for a finished one",
+      optional: true,
+    },
+  ],
   flags: {
     ...sessionArguments.flags,
     ...sessionFlags,
@@ -35,6 +43,7 @@ export const resume = defineCommand({
     { line: "acode resume", note: "the latest session" },
     { line: "acode resume 3f2a91bc --executor-timeout 900", note: "with more time" },
     { line: "acode resume --skip-failed-step --json", note: "the first line is session.resumed" },
+    { line: 'acode resume 3f2a91bc "now add a test for it"', note: "the planner sees what was done" },
   ],
   run: async (input, context) => {
     const { flags } = input
@@ -48,7 +57,9 @@ export const resume = defineCommand({
     // JSON output does not depend on earlier events.
     const seen = context.globals.json ? [] : await service.sessionEvents(id)
     const said = { model: flags.model !== undefined, mode: flags.mode !== undefined }
+    const [, adds] = input.arguments
     const request = {
+      ...(adds === undefined ? {} : { adds }),
       change,
       skipsFailed: flags["skip-failed-step"],
       redoesCommand: flags["redo-command"],

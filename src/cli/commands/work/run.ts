@@ -5,6 +5,10 @@ import { sessionFlags, settingsChange } from "../../run/flags.ts"
 
 const runFlags = {
   ...sessionFlags,
+  continue: {
+    kind: "boolean",
+    summary: "add the goal as a request to the latest session, which may be finished",
+  },
   "require-all-stages": { kind: "boolean", summary: "always on: no stage can be left out" },
   "verify-before-commit": {
     kind: "boolean",
@@ -46,6 +50,10 @@ function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs)
       checkSkipVerify(context, flags)
       const { toPipelineLimits } = await import("../../../config/settings.ts")
       const service = await context.service()
+      if (flags.continue) {
+        const { continueLatest } = await import("../../run/agent-session.ts")
+        return driveHere(context, await continueLatest(service, { goal, flags, change, context }))
+      }
       const { values } = await service.config()
       const { usualMode } = await import("../../../models/mode.ts")
       const mode = usualMode(values.mode)
