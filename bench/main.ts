@@ -4,7 +4,8 @@ import { type Figure, printTable, writeJson } from "./report.ts"
 
 /**
  * `npm run bench [-- --only NAME --json FILE]`: what the product costs, against what the machine gives without it,
- * measured in the same run. Not a test: a busy machine misses bars without anything being wrong.
+ * measured in the same run. Not a test: a busy machine misses bars without anything being wrong. `--tree DIR` names the
+ * checkout that the group `code` indexes.
  */
 const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   pure: async () => (await import("./pure.ts")).pureFigures(),
@@ -12,7 +13,11 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   workspace: async () => (await import("./workspace.ts")).workspaceFigures(),
   large: async () => {
     build()
-    return (await import("./large-tree.ts")).largeTreeFigures()
+    return (await import("./trees/large-tree.ts")).largeTreeFigures()
+  },
+  code: async () => {
+    build()
+    return (await import("./trees/code.ts")).codeFigures(values.tree)
   },
   redaction: async () => (await import("./redaction.ts")).redactionFigures(),
   runner: async () => (await import("./runner.ts")).runnerFigures(),
@@ -40,9 +45,12 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   },
 }
 
-const { values } = parseArgs({ options: { only: { type: "string" }, json: { type: "string" } } })
+const { values } = parseArgs({
+  options: { only: { type: "string" }, json: { type: "string" }, tree: { type: "string" } },
+})
 const chosen = Object.entries(groups).filter(([name]) => values.only === undefined || name === values.only)
-if (chosen.length === 0) throw new Error(`usage: --only ${Object.keys(groups).join("|")} --json FILE`)
+if (chosen.length === 0)
+  throw new Error(`usage: --only ${Object.keys(groups).join("|")} --json FILE --tree DIR`)
 
 const figures: Figure[] = []
 for (const [name, measure] of chosen) {

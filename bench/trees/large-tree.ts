@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { missingProgram, missingSandbox } from "../test/support/requirement.ts"
-import { type TempWorkspace, tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
-import { timingOf } from "./measure.ts"
-import { peakMb } from "./peak-memory.ts"
-import { builtProgram } from "./product.ts"
-import { atMost, type Figure, timesFloor } from "./report.ts"
+import { missingProgram, missingSandbox } from "../../test/support/requirement.ts"
+import { type TempWorkspace, tempWorkspace } from "../../test/support/workspace/temp-workspace.ts"
+import { timingOf } from "../measure.ts"
+import { peakMb } from "../peak-memory.ts"
+import { builtProgram } from "../product.ts"
+import { atMost, type Figure, timesFloor } from "../report.ts"
 
 const fileCount = 50_000
 const rounds = 3
