@@ -12,6 +12,7 @@ import type { PipelineSettings } from "../../domain/pipeline-settings.ts"
 import { addedRequest } from "../../engine/lanes/added-request.ts"
 import { driveAgent, type Stopping } from "../../engine/lanes/agent-runner.ts"
 import { type DrivenSession, driveSession } from "../../gate/session-log.ts"
+import { repliesFlag } from "../../models/recorded.ts"
 import type { Store } from "../../store/contract.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import type { SessionSummary } from "../../store/session/contract.ts"
@@ -210,6 +211,8 @@ function checkResumable(
       "it is not a session of the agent lane",
       "a plan run is never resumed",
     )
+  const flag = repliesFlag(state.settings.selection)
+  const replies = flag === null ? "" : ` ${flag}`
   if (adds !== null && adds.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the request is empty", "say what is to be done")
   if (state.finished !== null && (adds === null || state.finished.state !== "COMPLETED"))
@@ -218,7 +221,7 @@ function checkResumable(
       "ACODE-ORCH-006",
       `the session has ended: ${state.finished.reason}`,
       state.finished.state === "COMPLETED"
-        ? `add a request to it: \`acode resume ${sessionId} "MORE"\`; or start another one`
+        ? `add a request to it: \`acode resume ${sessionId} "MORE"${replies}\`; or start another one`
         : "start another one",
     )
   if (adds !== null && (state.openCalls.length > 0 || state.unknownCall !== null))
@@ -226,7 +229,7 @@ function checkResumable(
       "usage",
       "ACODE-ORCH-006",
       "a call of the session is undecided, so that it cannot take another request yet",
-      `decide about it first: \`acode resume ${sessionId}\``,
+      `decide about it first: \`acode resume ${sessionId}${replies}\``,
     )
   if (skipsFailed && skippableSteps(state).length === 0)
     throw refused(
