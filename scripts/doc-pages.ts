@@ -7,6 +7,7 @@ import { listConfigKeys } from "../src/config/reference.ts"
 import { errorCodes } from "../src/domain/error-codes.ts"
 import { manifest } from "../src/domain/events/manifest.ts"
 import { execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
+import { confinementPage } from "./confinement-page.ts"
 import { fieldRows } from "./doc-fields.ts"
 
 /** The pages of `docs/` by file name, made of the tables the program itself works with. */
@@ -17,6 +18,7 @@ export function docPages(): ReadonlyMap<string, string> {
     ["events.md", page("Events", eventsPage())],
     ["errors.md", page("Error codes", errorsPage())],
     ["tasks.md", guidePage()],
+    ["confinement.md", page("Confinement", confinementPage())],
     ["exit-codes.md", page("Exit codes", exitCodesPage())],
   ])
 }

@@ -145,13 +145,18 @@ export function reap(pid: number): Reaped | null {
   }
 }
 
+/** Returns the version of Landlock in this kernel; 0 where there is none. */
+export function landlockVersion(): number {
+  return Math.max(0, Number(libc().syscall(callNumbers.landlockCreateRuleset, 0, 0, 1, 0)))
+}
+
 /** Takes a lock without waiting, or changes the one that is held. Closing the descriptor releases it. */
 export function tryLock(fd: number, kind: "shared" | "exclusive"): boolean {
   return libc().flock(fd, (kind === "shared" ? lockShared : lockExclusive) | lockNonBlocking) === 0
 }
 
-// Both calls have the same numbers on every architecture.
-const callNumbers = { pidfdSendSignal: 424n, pidfdOpen: 434n } as const
+// These calls have the same numbers on every architecture.
+const callNumbers = { pidfdSendSignal: 424n, pidfdOpen: 434n, landlockCreateRuleset: 444n } as const
 const closeOnExec = 1
 const mayBeExecuted = 0x10
 const unixFamily = 1

@@ -141,7 +141,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "execution.use_shell": { kind: "ranks", ranks: [[true], [false]] },
   "execution.sandbox": {
     kind: "ranks",
-    ranks: [["none"], ["auto"], ["native", "perl", "bwrap", "container"]],
+    ranks: [["none"], ["reduced"], ["auto"], ["native", "perl", "bwrap", "container"]],
   },
   "execution.network": { kind: "ranks", ranks: [["host"], ["none"]] },
   "execution.unix_sockets": { kind: "ranks", ranks: [["allow"], ["deny"]] },

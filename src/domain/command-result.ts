@@ -33,7 +33,7 @@ export type CommandError = z.infer<ReturnType<typeof CommandError>> & { readonly
 
 export const SandboxUse = lazily(() =>
   z.strictObject({
-    kind: z.enum(["native", "perl", "bwrap", "container", "none"]),
+    kind: z.enum(["native", "perl", "bwrap", "container", "reduced", "none"]),
     network: z.enum(networkChoices),
     hosts: described(
       z.exactOptional(z.array(z.string())),

@@ -31,7 +31,7 @@ export type EnvironmentMode = (typeof environmentModes)[number]
 export const captureModes = ["all", "stdout", "stderr", "none"] as const
 export type CaptureMode = (typeof captureModes)[number]
 
-export const sandboxChoices = ["auto", "native", "perl", "bwrap", "container", "none"] as const
+export const sandboxChoices = ["auto", "native", "perl", "bwrap", "container", "reduced", "none"] as const
 export type SandboxChoice = (typeof sandboxChoices)[number]
 
 export const networkChoices = ["none", "host", "hosts"] as const

@@ -41,7 +41,7 @@ export interface Layers {
  * program exists on the host and not inside) and must leave nothing behind when it does.
  */
 export interface Sandbox {
-  readonly kind: "native" | "perl" | "bwrap" | "none"
+  readonly kind: "native" | "perl" | "bwrap" | "reduced" | "none"
   prepare(confinement: Confinement): Promise<Launch>
 }
 

@@ -6,6 +6,7 @@ import type { Sandbox, SandboxProbe } from "./contract.ts"
 import { type Launcher, nativeLauncher, perlLauncher } from "./native/launchers.ts"
 import { createNativeSandbox } from "./native/native.ts"
 import { probeNative } from "./native/probe.ts"
+import { createReducedSandbox, probeReduced } from "./native/reduced.ts"
 import { filterArchitecture } from "./process/seccomp.ts"
 import type { ConfinedSettings } from "./settings.ts"
 
@@ -23,10 +24,8 @@ export function findCandidates(workspaceRoot: string): readonly Candidate[] {
   const architecture = filterArchitecture(process.arch)
   const launchers =
     architecture === null ? [] : [nativeLauncher(architecture), perlLauncher(architecture, workspaceRoot)]
-  return [
-    ...launchers.flatMap(launcher => (launcher === null ? [] : [native(launcher)])),
-    bwrap(workspaceRoot),
-  ]
+  const found = launchers.filter(launcher => launcher !== null)
+  return [...found.map(native), bwrap(workspaceRoot), ...found.slice(0, 1).map(reduced)]
 }
 
 function bwrap(workspaceRoot: string): Candidate {
@@ -52,6 +51,15 @@ function native(launcher: Launcher): Candidate {
     probe: () => probeNative(launcher),
     create: (settings, { features }) =>
       createNativeSandbox({ ...settings, launcher, freshProc: features["freshProc"] === true }),
+  }
+}
+
+function reduced(launcher: Launcher): Candidate {
+  return {
+    kind: "reduced",
+    identity: "",
+    probe: () => probeReduced(launcher),
+    create: settings => createReducedSandbox(settings, launcher),
   }
 }
 

@@ -17,19 +17,13 @@ import { type Watchdog, watchProcesses } from "./process/watchdog.ts"
  * whatever a command started is below it or below acode, with the tag of its execution in its environment.
  */
 export function createPlainSandbox(): Sandbox {
-  const commands: PlainCommands = { running: new Set(), strangers: new Set() }
+  const commands = openPlainCommands()
   let groups: ControlGroups | null = null
-  let isFirst = true
   return {
     kind: "none",
     prepare: async confinement => {
       refuseLayers(confinement, "a command without a sandbox")
-      if (isLinux && isFirst) {
-        // A shell that replaced itself by acode leaves it background processes, which belong to no command.
-        for (const pid of adoptedChildren()) commands.strangers.add(pid)
-        becomeSubreaper()
-      }
-      isFirst = false
+      commands.adoptOrphans()
       const isLimited = isLinux && Object.values(confinement.limits).some(limit => limit !== null)
       if (isLimited) groups ??= findControlGroups()
       return launchPlain(confinement, commands, isLimited ? groups : null)
@@ -37,9 +31,28 @@ export function createPlainSandbox(): Sandbox {
   }
 }
 
-interface PlainCommands {
+/** The commands that run without a namespace of their own, and the orphans that belong to none of them. */
+export interface PlainCommands {
   readonly running: Set<PlainCommand>
   readonly strangers: Set<number>
+  /** Makes acode the parent of every orphan from now on. */
+  adoptOrphans(): void
+}
+
+export function openPlainCommands(): PlainCommands {
+  const strangers = new Set<number>()
+  let isFirst = isLinux
+  return {
+    running: new Set(),
+    strangers,
+    adoptOrphans: () => {
+      if (!isFirst) return
+      isFirst = false
+      // A shell that replaced itself by acode leaves it background processes, which belong to no command.
+      for (const pid of adoptedChildren()) strangers.add(pid)
+      becomeSubreaper()
+    },
+  }
 }
 
 interface PlainCommand {
@@ -61,10 +74,8 @@ function launchPlain(
       extra: groups === null ? [] : ["pipe"],
     },
     attach: async child => {
-      const command: PlainCommand = { pid: child.pid, tag: environment[executionTag] ?? null }
-      commands.running.add(command)
       const inForce = groups === null ? null : limitThenRelease(child, limits, groups)
-      return plainTree(child, command, commands, inForce)
+      return plainTree(child, environment[executionTag] ?? null, commands, inForce)
     },
     cleanUp: async () => ({ quarantined: [], quarantine: null }),
   }
@@ -85,12 +96,15 @@ function limitThenRelease(child: Spawned, limits: ResourceLimits, groups: Contro
   return inForce
 }
 
-function plainTree(
+/** Returns the tree of a command without a namespace, by the tag in its environment and by adoption. */
+export function plainTree(
   child: Spawned,
-  command: PlainCommand,
+  tag: string | null,
   commands: PlainCommands,
   limits: LimitsInForce | null,
 ): ProcessTree {
+  const command: PlainCommand = { pid: child.pid, tag }
+  commands.running.add(command)
   const members = () => limits?.group.members() ?? []
   const everything = () => aliveFrom([...ownPid(child), ...members(), ...orphansOf(command, commands)])
   const watchdog = watchOver(child, limits)

@@ -34,7 +34,7 @@ export async function createSandbox(
     if (probe.kind !== "none")
       return {
         sandbox: candidate.create({ ...settings, onSetupFailed: cache.forget }, probe),
-        notice: null,
+        notice: probe.kind === "reduced" ? reducedNotice(failed[0]) : null,
       }
     failed.push(probe)
   }
@@ -92,6 +92,11 @@ function bestOf(failed: readonly SandboxProbe[]): SandboxProbe {
       features: {},
     }
   )
+}
+
+function reducedNotice(better: SandboxProbe | undefined): string {
+  const why = better === undefined ? "" : `: ${better.reason}. For more: ${better.hint}`
+  return `reduced confinement, without namespaces${why}.`
 }
 
 function noticeOf(probe: SandboxProbe): string {

@@ -134,7 +134,7 @@ describe("precedence", () => {
   })
 
   test.each([
-    ["ACODE_EXECUTION_SANDBOX", "docker", "allowed: auto, native, perl, bwrap, container, none"],
+    ["ACODE_EXECUTION_SANDBOX", "docker", "allowed: auto, native, perl, bwrap, container, reduced, none"],
     ["ACODE_EXECUTION_DEFAULT_TIMEOUT_SECONDS", "soon", "allowed: a number from 0.001 to 604800"],
     ["ACODE_EXECUTION_DEFAULT_TIMEOUT_SECONDS", "0x10", "allowed: a number from"],
     ["ACODE_EXECUTION_MAX_CONCURRENT", "17", "allowed: a whole number from 1 to 16"],

@@ -30,7 +30,7 @@ describe("everything that is wrong", () => {
       "8 problems in the configuration:",
       '  .agent/config.yml:1:17 schema_version: is 1; allowed: "1"',
       "  .agent/config.yml:3:19 execution.max_concurrent: is 99; allowed: a whole number from 1 to 16",
-      '  .agent/config.yml:4:12 execution.sandbox: is "docker"; allowed: auto, native, perl, bwrap, container, none',
+      '  .agent/config.yml:4:12 execution.sandbox: is "docker"; allowed: auto, native, perl, bwrap, container, reduced, none',
       "  .agent/config.yml:10:9 execution.environment.include[1]: is 3; " +
         "allowed: a variable name such as JAVA_HOME",
       '  .agent/config.yml:11:9 execution.environment.include[2]: is "NOT A NAME"; ' +

@@ -15,7 +15,7 @@ describe("the choices people type", () => {
   test("are the documented ones", () => {
     expect(environmentModes).toEqual(["inherit", "merge", "replace"])
     expect(captureModes).toEqual(["all", "stdout", "stderr", "none"])
-    expect(sandboxChoices).toEqual(["auto", "native", "perl", "bwrap", "container", "none"])
+    expect(sandboxChoices).toEqual(["auto", "native", "perl", "bwrap", "container", "reduced", "none"])
     expect(networkChoices).toEqual(["none", "host", "hosts"])
     expect(usualNetworkChoices).toEqual(["none", "host"])
   })

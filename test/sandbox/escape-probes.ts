@@ -250,3 +250,31 @@ export const socketProbes: readonly Probe[] = [
     "any(holds(pid) for pid in os.listdir('/proc') if pid.isdigit())",
   ),
 ]
+
+/** All probes by what they go for. */
+export const probeGroups: Readonly<Record<string, readonly Probe[]>> = {
+  files: fileProbes,
+  "processes, mounts and settings": processProbes,
+  "system calls": callProbes,
+  "sockets and connections": socketProbes,
+}
+
+interface WeakerRow {
+  readonly name: string
+  /** The user who gets through. */
+  readonly user: "everybody" | "root" | "others"
+  /** Set where a success would change this machine for good: then it is known, and not tried. */
+  readonly isHarmful?: true
+}
+
+/** The probes that get what they want under reduced confinement, in the order in which they are tried. */
+export const weakerReduced: readonly WeakerRow[] = [
+  { name: "make /usr writable by chmod", user: "root", isHarmful: true },
+  { name: "list the state directory", user: "everybody" },
+  { name: "list a secret directory", user: "everybody" },
+  { name: "write next to the workspace", user: "everybody" },
+  { name: "use a device of the host", user: "everybody" },
+  { name: "see processes of the host", user: "everybody" },
+  { name: "find any writable setting of the kernel", user: "everybody" },
+  { name: "hold a capability", user: "others" },
+]

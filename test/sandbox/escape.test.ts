@@ -5,8 +5,16 @@ import { connectionRulesFor } from "../../src/app/wiring/sandbox.ts"
 import type { Confinement } from "../../src/sandbox/contract.ts"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
-import { callProbes, fileProbes, type Probe, processProbes, socketProbes } from "./escape-probes.ts"
-import { confinementOf, inEverySandbox, openRoom, type Ran, type Room, run } from "./room.ts"
+import {
+  callProbes,
+  fileProbes,
+  type Probe,
+  probeGroups,
+  processProbes,
+  socketProbes,
+  weakerReduced,
+} from "./escape-probes.ts"
+import { confinementOf, inEverySandbox, openRoom, type Ran, type Room, run, sandboxKinds } from "./room.ts"
 
 const missingNative =
   process.arch === "x64" ? missingProgram("/usr/bin/python3") : "native probes are for x64"
@@ -33,8 +41,8 @@ function openHost(room: Room): Host {
 }
 
 /** A fresh room with one of everything a probe may be after. */
-function furnished(): Room {
-  const room = openRoom()
+function furnished(kind?: "reduced"): Room {
+  const room = openRoom({}, kind)
   room.write(".git/config", "[core]")
   room.write(".env", "environment-secret")
   symlinkSync(".env", join(room.root, "also"))
@@ -153,3 +161,31 @@ describeWhere(missingSandbox)("without confinement", () => {
     }
   })
 })
+
+const missingReduced = sandboxKinds.find(({ kind }) => kind === "reduced")?.missing ?? null
+
+testWhere(missingReduced ?? missingNative)(
+  "reduced confinement lets through what its page lists, and nothing else",
+  async () => {
+    const through: string[] = []
+    for (const probe of Object.values(probeGroups).flat()) {
+      if (weakerReduced.some(({ name, isHarmful }) => name === probe.name && isHarmful)) continue
+      const room = furnished("reduced")
+      const host = openHost(room)
+      try {
+        const ran = await attempt(room, host, probe, true)
+        expect(ran.tree.startFailure?.()?.report ?? null).toBeNull()
+        if (ran.stdout.includes("ESCAPED")) through.push(probe.name)
+      } finally {
+        host.close()
+        room.remove()
+      }
+    }
+    const own = process.geteuid?.() === 0 ? "root" : "others"
+    const known = weakerReduced.filter(
+      ({ user, isHarmful }) => !isHarmful && ["everybody", own].includes(user),
+    )
+    expect(through).toEqual(known.map(({ name }) => name))
+  },
+  60_000,
+)

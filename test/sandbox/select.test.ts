@@ -14,6 +14,7 @@ afterEach(() => room.remove())
 
 const settings = () => ({ ...room.settings, workspaceRoot: room.root })
 const usual = sandboxKinds.find(({ missing }) => missing === null)?.kind ?? "bwrap"
+const missingReduced = sandboxKinds.find(({ kind }) => kind === "reduced")?.missing ?? null
 const cachePath = () => join(room.settings.workDirectory, `probe-${usual}.json`)
 
 describe("the sandbox for a choice", () => {
@@ -36,7 +37,8 @@ describe("the sandbox for a choice", () => {
   for (const { kind, missing } of sandboxKinds) {
     testWhere(missing)(`is ${kind} where it works, by name`, async () => {
       const { sandbox, notice } = await createSandbox(kind, settings())
-      expect([sandbox.kind, notice]).toEqual([kind, null])
+      expect(sandbox.kind).toBe(kind)
+      expect(notice === null).toBe(kind !== "reduced")
     })
   }
 
@@ -63,6 +65,16 @@ describe("the sandbox for a choice", () => {
       kind: "none",
       reason: "out of order",
     })
+  })
+
+  testWhere(missingReduced)("says why it is only reduced where nothing stronger works", async () => {
+    const { sandbox, notice } = await createSandbox("auto", settings(), root =>
+      broken(root).map(
+        each => findCandidates(root).find(({ kind }) => kind === "reduced" && kind === each.kind) ?? each,
+      ),
+    )
+    expect(sandbox.kind).toBe("reduced")
+    expect(notice).toBe("reduced confinement, without namespaces: out of order. For more: repair it.")
   })
 
   test("never falls back for a choice by name", async () => {

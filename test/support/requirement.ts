@@ -26,12 +26,15 @@ export function missingProgram(name: string): string | null {
 }
 
 const { kind, reason } = await probeChoice("auto", "/nonexistent")
+const isConfined = kind !== "none" && kind !== "reduced"
 
 /** Null where acode can confine commands, by whatever means; else the reason. */
-export const missingSandbox: string | null = kind === "none" ? `no sandbox: ${reason}` : null
+export const missingSandbox: string | null = isConfined
+  ? null
+  : `no sandbox: ${reason ?? "only reduced confinement"}`
 
 /** The sandbox that `auto` takes here; where there is none the tests that need one are skipped. */
-export const confinedKind = kind === "none" ? "native" : kind
+export const confinedKind = isConfined ? kind : "native"
 
 /**
  * Grants the plan of a session, and where nothing confines its commands those as well: for tests of what becomes of a

@@ -10,7 +10,7 @@ import { probeChoice } from "../../sandbox/select.ts"
 import { openService } from "../local-service.ts"
 import { readYes } from "../policy-yes.ts"
 import type { AppService } from "../service.ts"
-import { probeHere } from "../wiring/sandbox.ts"
+import { isSandboxed, probeHere } from "../wiring/sandbox.ts"
 import { sampleGoal, sampleScript } from "./sample-script.ts"
 
 /** A copy of the sample project, and the service of the product on it. */
@@ -44,7 +44,7 @@ export async function openDemo(
     for (const [path, text] of Object.entries(sampleProject)) write(join(root, path), text)
     write(join(directory, "config", "acode", "config.yml"), configFor(environment))
     write(scriptFile, `${JSON.stringify(sampleScript(testCommand), null, 2)}\n`)
-    const isConfined = (await probeChoice("auto", root)).kind !== "none"
+    const isConfined = isSandboxed((await probeChoice("auto", root)).kind)
     const service = openService({
       environment: { ...environment, ...ownPlaces(environment, directory, isKept) },
       workspace: root,
@@ -62,7 +62,7 @@ export async function openDemo(
       testCommand,
       service,
       settings: { ...plainSettings, yes: "plan", limits: toPipelineLimits(values) },
-      sandbox: { isThere: probe.kind !== "none", hint: probe.hint },
+      sandbox: { isThere: isSandboxed(probe.kind), hint: probe.hint },
       [Symbol.asyncDispose]: async () => {
         await service.close()
         if (!isKept) rmSync(directory, { recursive: true, force: true })

@@ -73,8 +73,10 @@ async function sandbox(wiring: Wiring): Promise<DoctorFinding> {
   const every = await probeEvery(wiring.root.path)
   const lines = every.map(({ kind, probe }) => `${kind}: ${probe.reason ?? abilities(probe.features)}`)
   const works = every.find(each => each.probe.kind !== "none" && ["auto", each.kind].includes(choice))
-  if (works !== undefined) return ok("sandbox", [`${works.kind} confines commands`, ...lines].join("\n"))
   const hint = every.find(({ kind }) => choice === "auto" || choice === kind)?.probe.hint ?? null
+  if (works?.kind === "reduced")
+    return warning("sandbox", ["reduced: commands are asked about one by one", ...lines].join("\n"), hint)
+  if (works !== undefined) return ok("sandbox", [`${works.kind} confines commands`, ...lines].join("\n"))
   const none = choice === "none" ? "none, as configured" : "none: commands are asked about one by one"
   return warning("sandbox", [none, ...lines].join("\n"), choice === "none" ? null : hint)
 }

@@ -13,6 +13,7 @@ import { processIdentity } from "../../store/process-identity.ts"
 import type { ToolLimits } from "../../tools/contract.ts"
 import { textChanges } from "../../workspace/change/changes.ts"
 import { checkDeps, codeTools } from "./code-tools.ts"
+import { isSandboxed } from "./sandbox.ts"
 import { skillReader } from "./skills.ts"
 import type { Wiring } from "./wire.ts"
 
@@ -53,7 +54,7 @@ export async function wireGate(
       redactor,
       runner: await wiring.runnerWith(recorder, "agent"),
       splitCommand: commandWords,
-      hasSandbox: confinedBy !== "none",
+      hasSandbox: isSandboxed(confinedBy),
       // By name: if the sandbox disappears later, commands fail instead of running unconfined.
       sandbox: confinedBy !== "none" && sandbox === "auto" ? confinedBy : sandbox,
       grantedHosts: [],

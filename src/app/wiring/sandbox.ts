@@ -53,10 +53,15 @@ export async function probeHere({ execution }: Config, workspaceRoot: string): P
   return await probeChoice(execution.sandbox, workspaceRoot)
 }
 
+/** Returns whether a kind of confinement spares a person the questions about commands: the reduced one does not. */
+export function isSandboxed(kind: SandboxProbe["kind"]): boolean {
+  return kind !== "none" && kind !== "reduced"
+}
+
 /** Returns the choice that confines whatever is configured, and that refuses commands where nothing can. */
 export async function confiningChoice(workspaceRoot: string): Promise<SandboxChoice> {
   const { kind } = await probeChoice("auto", workspaceRoot)
-  return kind === "none" ? "native" : kind
+  return isSandboxed(kind) ? kind : "native"
 }
 
 /** Resolves a host name with the resolver of the system. */

@@ -40,7 +40,7 @@ import {
 } from "../state/state-directory.ts"
 import { formerHistory, recordWorkspace } from "../state/workspace-record.ts"
 import type { WiredPolicy } from "./policy.ts"
-import { connectionRulesFor, probeHere, type SandboxWiring, wireSandbox } from "./sandbox.ts"
+import { connectionRulesFor, isSandboxed, probeHere, type SandboxWiring, wireSandbox } from "./sandbox.ts"
 
 export interface WireRequest {
   readonly environment: AppEnvironment
@@ -247,9 +247,9 @@ export class Wiring implements Disposable {
     return this.probed.then(({ kind }) => kind)
   }
 
-  /** Returns whether commands are confined by default. */
+  /** Returns whether commands are confined by default, and not only with reduced confinement. */
   async hasSandbox(): Promise<boolean> {
-    return (await this.sandboxKind()) !== "none"
+    return isSandboxed(await this.sandboxKind())
   }
 
   /** Opens the user's files and the copies from which they can be restored. */

@@ -77,7 +77,7 @@ function confinementKeys() {
       .enum(sandboxChoices)
       .default(defaults.sandbox)
       .describe(
-        "The sandbox that confines commands. `auto` uses the first that works of native, perl and bwrap, and otherwise none with a warning.",
+        "The sandbox that confines commands. `auto` uses the first that works of native, perl, bwrap and reduced, and otherwise none; reduced and none with a warning.",
       ),
     network: z
       .enum(usualNetworkChoices)

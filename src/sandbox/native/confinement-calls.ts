@@ -14,6 +14,7 @@ import {
   makeLink,
   writeText,
 } from "./mount-calls.ts"
+import { descriptorsMax, dieWithParent, dropCalls, startCalls } from "./start-calls.ts"
 import { type SystemProfile, systemCalls } from "./system-calls.ts"
 
 /** The settings of one confined command, as data. */
@@ -58,8 +59,16 @@ export function confinementCalls(profile: NativeProfile): CallList {
       ...systemCalls(profile),
       ...viewCalls(profile),
       ...leaveOldRoot(profile.cwd),
-      ...dropCalls(profile.filter),
-      ...commandCalls(profile),
+      { name: "setsid", args: [], what: "start a session" },
+      ...dropCalls({ filter: profile.filter, dropsBounding: true }),
+      {
+        name: "clone",
+        args: [sigchld, 0, 0, 0, 0],
+        stores: "command",
+        parentAt: "reaper",
+        what: "start the command",
+      },
+      ...startCalls({ ...profile, ...insideLimits(profile), kept: profile.descriptors.kept }),
       ...reaperCalls(),
       ...waiterCalls(profile.descriptors.status),
     ],
@@ -184,67 +193,10 @@ function leaveOldRoot(cwd: string): readonly Call[] {
   ]
 }
 
-function dropCalls(filter: Uint8Array): readonly Call[] {
-  const control = (what: string, ...args: Call["args"]): Call => ({ name: "prctl", args, what })
-  const capabilities = Array.from({ length: capabilitiesMax }, (_, index) => index)
-  return [
-    { name: "setsid", args: [], what: "start a session" },
-    control("give up new privileges", 38, 1, 0, 0, 0),
-    control("drop the ambient capabilities", 47, 4, 0, 0, 0),
-    ...capabilities.map(number => ({
-      ...control(`drop capability ${number}`, 24, number, 0, 0, 0),
-      // There are fewer.
-      accepts: errno.invalid,
-    })),
-    { name: "capset", args: [capabilityHead, new Uint8Array(24)], what: "drop the capabilities" },
-    dieWithParent,
-    // The command must read neither its environment nor its memory.
-    control("hide the first process", 4, 0, 0, 0, 0),
-    control("filter system calls", 22, 2, { filter }, 0, 0),
-  ]
-}
-
-function commandCalls({ argv, environment, cwd, limits, descriptors }: NativeProfile): readonly Call[] {
-  const variables = { texts: Object.entries({ ...environment, PWD: cwd }).map(pair => pair.join("=")) }
-  const [program = "", ...args] = argv
-  const limit = (resource: number, value: number | null, what: string): Call[] =>
-    value === null
-      ? []
-      : [{ name: "prlimit64", args: [0, resource, twice(value), 0], what: `limit the ${what}` }]
-  return [
-    {
-      name: "clone",
-      args: [sigchld, 0, 0, 0, 0],
-      stores: "command",
-      parentAt: "reaper",
-      what: "start the command",
-    },
-    // Perl ignores it, and what is ignored stays so.
-    {
-      name: "rt_sigaction",
-      args: [signalOfArithmetic, new Uint8Array(32), 0, 8],
-      what: "restore a signal",
-    },
-    // The outer process and the first one count as well.
-    ...limit(6, limits.processesMax === null ? null : limits.processesMax + 1, "number of processes"),
-    ...limit(1, limits.fileBytesMax, "size of files"),
-    { name: "close_range", args: [3, descriptorsMax, 4], what: "keep descriptors to itself" },
-    ...descriptors.kept.map(
-      (fd): Call => ({ name: "fcntl", args: [fd, setDescriptorFlags, 0], what: `pass descriptor ${fd} on` }),
-    ),
-    {
-      name: "execve",
-      args: [program, { texts: argv }, variables],
-      // A script without a first line that names its interpreter is for the shell, as with any other way to start it.
-      accepts: errno.noFormat,
-      what: `start ${program}`,
-    },
-    {
-      name: "execve",
-      args: ["/bin/sh", { texts: ["/bin/sh", program, ...args] }, variables],
-      what: `start ${program}`,
-    },
-  ]
+/** The outer process and the first one count as well. */
+function insideLimits({ limits }: NativeProfile) {
+  const { processesMax } = limits
+  return { limits: { ...limits, processesMax: processesMax === null ? null : processesMax + 1 } }
 }
 
 /** The rest of the first process: it waits for every process that loses its parent, until the command has ended. */
@@ -272,25 +224,14 @@ function waiterCalls(status: number): readonly Call[] {
   ]
 }
 
-function twice(value: number): Uint8Array {
-  return new Uint8Array(new BigUint64Array([BigInt(value), BigInt(value)]).buffer)
-}
-
-const dieWithParent: Call = { name: "prctl", args: [1, 9, 0, 0, 0], what: "die with the parent" }
 const pipeEnd = { name: "pipe", offset: 4 }
-/** Version 3 of the interface, for this process. */
-const capabilityHead = new Uint8Array(new Uint32Array([0x20080522, 0]).buffer)
-const capabilitiesMax = 64
 
 const newNetwork = 0x40000000
 /** Users, mounts, processes, network, IPC, names of the machine, control groups. */
 const namespaces = 0x7e020000
 const sigchld = 17
-const signalOfArithmetic = 8
-const setDescriptorFlags = 2
 const setStatusFlags = 4
 const nonBlocking = 0o4000
-const descriptorsMax = 0xffffffff
 const recursive = 0x4000
 const makePrivate = 0x40000
 const detach = 2

@@ -8,7 +8,7 @@ import { createGroup } from "../process/limits.ts"
 import { type Architecture, buildSeccompFilter, filterArchitecture } from "../process/seccomp.ts"
 import type { Mount } from "../view/mounts.ts"
 import { readSystemView } from "../view/system-view.ts"
-import { encodeCallList } from "./call-list.ts"
+import { type CallList, encodeCallList } from "./call-list.ts"
 import { confinementCalls } from "./confinement-calls.ts"
 import type { Launcher } from "./launchers.ts"
 import { hostProfile, startOf } from "./native.ts"
@@ -24,14 +24,10 @@ export async function probeNative(launcher: Launcher): Promise<SandboxProbe> {
     limitsScratch: true,
     seccomp: true,
   }
-  const architecture = filterArchitecture(process.arch)
-  if (process.platform !== "linux" || architecture === null)
-    return without(launcher, "it confines on Linux only, on x64 and arm64", "use a Linux machine")
-  let problem = await trial(launcher, architecture, true)
+  let problem = await trial(launcher, true)
   const isFresh = problem === null
   // Containers mask parts of /proc, and the kernel then refuses a new one that would show them.
-  if (problem !== null && /mount \/proc \(/.test(problem))
-    problem = await trial(launcher, architecture, false)
+  if (problem !== null && /mount \/proc \(/.test(problem)) problem = await trial(launcher, false)
   if (problem === null)
     return { kind: launcher.kind, reason: null, hint: null, features: { ...features, freshProc: isFresh } }
   return without(launcher, `the launcher could not ${problem}`, hintFor(problem))
@@ -43,27 +39,36 @@ function without(launcher: Launcher, reason: string, hint: string): SandboxProbe
 }
 
 /** Returns null when it worked, else what failed. */
-async function trial(
+function trial(launcher: Launcher, freshProc: boolean): Promise<string | null> {
+  return trialOf(launcher, architecture =>
+    confinementCalls({
+      ...hostProfile(),
+      mounts: trialMounts(),
+      argv: ["/bin/sh", "-c", "exit 0"],
+      environment: {},
+      workspaceRoot: "/tmp",
+      cwd: "/tmp",
+      network: "none",
+      layers: null,
+      limits: { processesMax: null, fileBytesMax: null },
+      maskFile: "/dev/null",
+      filter: buildSeccompFilter({ architecture, unixSockets: "deny" }),
+      groupDoors: [],
+      freshProc,
+    }),
+  )
+}
+
+/** Executes a list whose command does nothing; returns null when it worked, else what failed. */
+export async function trialOf(
   launcher: Launcher,
-  architecture: Architecture,
-  freshProc: boolean,
+  listFor: (architecture: Architecture) => CallList,
 ): Promise<string | null> {
-  const list = confinementCalls({
-    ...hostProfile(),
-    mounts: trialMounts(),
-    argv: ["/bin/sh", "-c", "exit 0"],
-    environment: {},
-    workspaceRoot: "/tmp",
-    cwd: "/tmp",
-    network: "none",
-    layers: null,
-    limits: { processesMax: null, fileBytesMax: null },
-    maskFile: "/dev/null",
-    filter: buildSeccompFilter({ architecture, unixSockets: "deny" }),
-    groupDoors: [],
-    freshProc,
-  })
+  const architecture = filterArchitecture(process.arch)
+  if (process.platform !== "linux" || architecture === null)
+    return `confine on ${process.platform} ${process.arch}, only on Linux on x64 and arm64`
   try {
+    const list = listFor(architecture)
     const start = startOf(launcher, encodeCallList(list, architecture))
     try {
       return await resultOf(start, list)
@@ -75,10 +80,7 @@ async function trial(
   }
 }
 
-async function resultOf(
-  start: ReturnType<typeof startOf>,
-  list: Parameters<typeof launcherTree>[0]["list"],
-): Promise<string | null> {
+async function resultOf(start: ReturnType<typeof startOf>, list: CallList): Promise<string | null> {
   const child = spawn({
     argv: start.argv,
     env: {},

@@ -125,7 +125,7 @@ function watchOver(
   )
 }
 
-function openGate(gate: number): void {
+export function openGate(gate: number): void {
   try {
     writeSync(gate, "\n")
   } catch (error) {
@@ -153,7 +153,7 @@ interface Reports {
   inner(): ProcessHandle | null
 }
 
-function readReports(status: number, child: Spawned): Reports {
+export function readReports(status: number, child: Spawned): Reports {
   const reported: Reported = { started: false, innerPid: null, failed: null, usage: null }
   let inner: ProcessHandle | null = null
   let isOver = false
@@ -210,7 +210,7 @@ export function errorName(errno: number): string {
   return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`
 }
 
-function setupFailure(what: string, errno: number): Failure {
+export function setupFailure(what: string, errno: number): Failure {
   const why = errno === 0 ? "" : ` (${errorName(errno)})`
   return new Failure({
     kind: "confinement",

@@ -7,6 +7,8 @@ export interface SeccompSettings {
    * a pair of datagram sockets can be connected to any address, so these are refused with the others.
    */
   readonly unixSockets: "allow" | "deny"
+  /** Refused where no network namespace keeps them inside. */
+  readonly internetSockets?: "deny"
 }
 
 /** Returns the architecture of the filter for this machine; null where no filter exists for it. */
@@ -18,7 +20,11 @@ export function filterArchitecture(arch: string): Architecture | null {
  * A classic BPF program for bubblewrap's `--seccomp`: everything is allowed but what could reach out of the sandbox.
  * The address family is refused with EAFNOSUPPORT, so that the program's own message names what is missing.
  */
-export function buildSeccompFilter({ architecture, unixSockets }: SeccompSettings): Uint8Array<ArrayBuffer> {
+export function buildSeccompFilter({
+  architecture,
+  unixSockets,
+  internetSockets,
+}: SeccompSettings): Uint8Array<ArrayBuffer> {
   const column = architecture === "x64" ? 0 : 1
   const to = (name: keyof typeof inspectedCalls, label: Label) => {
     const call = inspectedCalls[name][column]
@@ -45,7 +51,7 @@ export function buildSeccompFilter({ architecture, unixSockets }: SeccompSetting
     ...(["fchmodat", "fchmodat2", "mknodat"] as const).flatMap(name => to(name, "modeThird")),
     ...denied.map(call => ifEqual(call, "refuse")),
     jump("allow"),
-    ...socketSteps(unixSockets),
+    ...socketSteps(unixSockets, internetSockets === "deny"),
 
     { ...load(offsets.argument(0)), label: "clone" },
     ifAnyBit(namespaceFlags, "refuse"),
@@ -65,12 +71,11 @@ export function buildSeccompFilter({ architecture, unixSockets }: SeccompSetting
   ])
 }
 
-function socketSteps(unixSockets: SeccompSettings["unixSockets"]): readonly Step[] {
+function socketSteps(unixSockets: SeccompSettings["unixSockets"], isAlone: boolean): readonly Step[] {
   return [
     { ...load(offsets.argument(0)), label: "socket" },
     ...(unixSockets === "allow" ? [ifEqual(families.unix, "allow")] : []),
-    ifEqual(families.inet, "allow"),
-    ifEqual(families.inet6, "allow"),
+    ...(isAlone ? [] : [ifEqual(families.inet, "allow"), ifEqual(families.inet6, "allow")]),
     ifNot(families.netlink, "noFamily"),
     // Interface and address lists come from the routing protocol; the others are the kernel's private business.
     load(offsets.argument(2)),

@@ -14,7 +14,7 @@ import { launcherBytes } from "../../../src/sandbox/native/launcher-bytes.ts"
 import { describeWhere, testWhere } from "../../support/requirement.ts"
 import { confinementOf, openRoom, type Room, run, sandboxKinds, sh } from "../room.ts"
 
-for (const { kind, missing } of sandboxKinds.filter(each => each.kind !== "bwrap")) {
+for (const { kind, missing } of sandboxKinds.filter(each => each.kind === "native" || each.kind === "perl")) {
   describeWhere(missing)(`a workspace shown as an overlay (${kind})`, () => {
     let room: Room
     let layers: { readonly lower: string; readonly upper: string; readonly work: string }
