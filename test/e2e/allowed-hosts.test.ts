@@ -97,7 +97,7 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("acode exec with a list 
     expect(allowed.receivedBytes).toBeGreaterThan(0)
     expect(JSON.parse((await acode("runs", "show", record.id, "--json")).stdout)).toEqual(record)
     const shown = (await acode("runs", "show", record.id)).stdout
-    expect(shown).toContain(`sandbox     bwrap, network to ${local(listed)}\n`)
+    expect(shown).toContain(`sandbox     ${confinedKind}, network to ${local(listed)}\n`)
     expect(shown).toMatch(/^connection {2}connected to localhost:\d+, \d+ bytes sent, \d+ received$/m)
     expect(shown).toContain(
       "connection  refused evil.test:80: it is not among the hosts this command may reach",
