@@ -108,7 +108,7 @@ export class Merging implements Disposable {
     if (above !== null && isInode(above, step.after)) {
       const below = statAt(lower, name)
       if (below === null) return "deletedByOthers"
-      if (!isStamped(below, step.before) || below.ctimeNs >= this.places.sinceNs) return "changedByBoth"
+      if (!this.isPlanned(below, step.before)) return "changedByBoth"
       if (!this.exchange(parents, name, step)) return "deletedByOthers"
       this.places.faults.reach("transaction.exchanged")
     }
@@ -136,7 +136,7 @@ export class Merging implements Disposable {
     if (statAt(slot.directory, slot.name) === null) {
       const below = statAt(lower, name)
       if (below === null) return "done"
-      if (!isStamped(below, step.before) || below.ctimeNs >= this.places.sinceNs) return "changedByBoth"
+      if (!this.isPlanned(below, step.before)) return "changedByBoth"
       if (!this.move({ directory: lower, name }, slot, step.before)) return "changedByBoth"
       this.places.faults.reach("transaction.displaced")
     }
@@ -254,6 +254,14 @@ export class Merging implements Disposable {
   private withMode(directory: OpenDirectory, name: string, stamp: EntryStamp): MoveResult {
     restoreMode(directory, name, stamp)
     return "done"
+  }
+
+  /** Reports whether an entry below is the planned one, as far as its own facts show that. */
+  private isPlanned(below: BigIntStats, before: EntryStamp): boolean {
+    if (!isStamped(below, before)) return false
+    // Opening it for the move, before a crash, set its time: what is inside is compared after the move.
+    const isOpened = Number(below.mode & 0o7777n) !== before.mode
+    return isOpened || below.ctimeNs < this.places.sinceNs
   }
 
   /** Reports whether an entry is exactly what its stamp describes, everything inside a directory included. */
