@@ -10,6 +10,7 @@ import { timingOf } from "../measure.ts"
 import { peakMb } from "../peak-memory.ts"
 import { builtProgram, openProduct, type Product } from "../product.ts"
 import { atLeast, atMost, type Figure } from "../report.ts"
+import { sharedReferences } from "./language-server.ts"
 
 const filesMax = 2_700
 
@@ -91,6 +92,7 @@ function questions(index: CodeIndex, root: string, paths: readonly string[]): re
     ),
     atMost("outline of 2,000 tokens, warm", timed([1, 2, 3], outline), 100),
     ...agreement(index, root, paths),
+    atLeast("references of 50 names that the index has", sharedReferences(index, root, paths), 95, "%"),
   ]
 }
 
