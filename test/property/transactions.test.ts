@@ -8,7 +8,7 @@ import { missingOverlay } from "../support/workspace/overlay-command.ts"
 /** `npm run soak -- --only killed-merges` and `--only edited-merges` do the same many more times. */
 const layerTest = testWhere(missingOverlay)
 
-for (const seed of [3, 1_613_961_164])
+for (const seed of [3, 1_613_961_164, 1_856_058_050])
   layerTest(
     `a merge that is killed anywhere is finished or dropped, and its undo exact (seed ${seed})`,
     async () => {

@@ -87,11 +87,20 @@ async function inTurns(
 ): Promise<void> {
   const { root: lower, faults, clock, hasLeases } = context
   const pace = new Pace(clock)
+  const displaced = new Set(steps.flatMap(step => ("before" in step ? [step.before.ino] : [])))
   using upper = openPlace(area.at("upper"))
   using removed = openPlace(area.at("removed"))
   for (let next = 0; next < steps.length; ) {
     owned(() => {
-      using merging = new Merging({ upper, lower, removed, sinceNs: area.sinceNs, hasLeases, faults })
+      using merging = new Merging({
+        upper,
+        lower,
+        removed,
+        sinceNs: area.sinceNs,
+        displaced,
+        hasLeases,
+        faults,
+      })
       while (next < steps.length && !pace.isDue()) {
         const step = steps[next++]
         if (step !== undefined && !perform(merging, step)) next = steps.length

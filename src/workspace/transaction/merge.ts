@@ -24,6 +24,8 @@ export interface MergePlaces {
   readonly lower: OpenDirectory
   readonly removed: OpenDirectory
   readonly sinceNs: bigint
+  /** The inodes of the files that the merge replaces and removes. */
+  readonly displaced: ReadonlySet<string>
   /** False where the file system does not say whether a file is open for writing. */
   readonly hasLeases: boolean
   readonly faults: Faults
@@ -261,7 +263,13 @@ export class Merging implements Disposable {
     if (!isStamped(below, before)) return false
     // Opening it for the move, before a crash, set its time: what is inside is compared after the move.
     const isOpened = Number(below.mode & 0o7777n) !== before.mode
-    return isOpened || below.ctimeNs < this.places.sinceNs
+    return isOpened || !this.isNewer(below, this.places.sinceNs)
+  }
+
+  /** Reports whether another process changed an entry. A move of one of its hard links sets the time of all of them. */
+  private isNewer(stat: BigIntStats, sinceNs: bigint): boolean {
+    if (stat.ctimeNs < sinceNs) return false
+    return stat.nlink === 1n || stat.isDirectory() || !this.places.displaced.has(String(stat.ino))
   }
 
   /** Reports whether an entry is exactly what its stamp describes, everything inside a directory included. */
@@ -287,12 +295,12 @@ export class Merging implements Disposable {
     let isWritten = hasLeases && found.isFile() && hasWriters(directory, name)
     if (stamp.inner !== null) {
       const visit: Visit = (at, entry, _, stat) => {
+        if (sinceNs !== null) isWritten ||= this.isNewer(stat, sinceNs)
         if (!hasLeases || isWritten || !stat.isFile()) return
         isWritten = hasWriters(at, entry) || statAt(at, entry)?.mtimeNs !== stat.mtimeNs
       }
       const inside = unpaced(surveyOf(directory, name, name, visit))
       if (inside?.digest !== stamp.inner) return false
-      if (sinceNs !== null && inside.newestCtimeNs >= sinceNs) return false
     }
     // Only now, because a writer may have changed it and closed it before it was asked about.
     const stat = statAt(directory, name)
