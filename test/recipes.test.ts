@@ -124,7 +124,7 @@ let copy: string
 beforeAll(() => {
   workspace = tempWorkspace({ files: { "a.txt": "one\ntwo\nthree\n" } })
   copy = join(workspace.outside, "copy")
-  for (const path of ["bin", "docs", "examples", "scripts", "src", "package.json", "tsconfig.json"])
+  for (const path of ["bin", "docs", "examples", "scripts", "src", "test", "package.json", "tsconfig.json"])
     cpSync(join(repositoryRoot, path), join(copy, path), { recursive: true })
   symlinkSync(join(repositoryRoot, "node_modules"), join(copy, "node_modules"))
   for (const recipe of [tool, configurationKey, verb, event])
