@@ -52,6 +52,8 @@ export async function probeChoice(
   const failed: SandboxProbe[] = []
   for (const candidate of candidatesFor(choice, workspaceRoot, find)) {
     const probe = await candidate.probe()
+    // The reasons are those why it is nothing stronger.
+    if (probe.kind === "reduced" && failed.length > 0) return { ...bestOf(failed), kind: probe.kind }
     if (probe.kind !== "none") return probe
     failed.push(probe)
   }

@@ -188,7 +188,7 @@ describe("doctor", () => {
     const child = Bun.spawn(argv, { cwd: own.root, env, stdout: "pipe", stderr: "pipe" })
     const stdout = await child.stdout.text()
     expect(await child.exited).toBe(0)
-    expect(stdout).toContain("none: commands are asked about one by one")
+    expect(stdout).toMatch(/(reduced|none): commands are asked about one by one/)
     expect(stdout).toContain(
       "native: acode's launcher cannot confine here: the launcher could not make namespaces",
     )

@@ -1,9 +1,11 @@
 import {
   accessSync,
   constants,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmdirSync,
   writeFileSync,
 } from "node:fs"
@@ -43,7 +45,10 @@ export function findControlGroups(root = "/sys/fs/cgroup", self = "/proc/self/cg
   return {
     controls: new Set(places.flatMap(place => place.controls)),
     create: (limits: ControlGroupLimits): ControlGroup => {
-      const name = `acode-${process.pid}-${++count}`
+      let name = ""
+      // Another sandbox of this process may have taken a number.
+      do name = `acode-${pidNamespace()}-${process.pid}-${++count}`
+      while (places.some(({ directory }) => existsSync(join(directory, name))))
       const parts = places
         .map(place => ({
           ...place,
@@ -178,6 +183,18 @@ function eventCount(place: Place, control: Control, event: string): number {
   return line === undefined ? 0 : Number(line.slice(event.length + 1))
 }
 
+/** Names the namespace in which a pid means this process: an acode in a container shares control groups, not pids. */
+function pidNamespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? unknown
+  } catch {
+    // Without /proc no owner can be looked up either, so nothing is removed.
+    return unknown
+  }
+}
+
+const unknown = "0"
+
 /** Removes the groups of an acode that was killed: they are empty, because their processes died with it. */
 function removeStale(directory: string): void {
   let names: readonly string[] = []
@@ -187,8 +204,9 @@ function removeStale(directory: string): void {
     // No such place, or not ours to list: nothing to remove.
   }
   for (const name of names) {
-    const owner = /^acode-(\d+)-\d+$/.exec(name)?.[1]
-    if (owner !== undefined && startTimeOf(Number(owner)) === null) tryRemove(join(directory, name))
+    const [, namespace, owner] = /^acode-(\d+)-(\d+)-\d+$/.exec(name) ?? []
+    const isOurs = namespace !== unknown && namespace === pidNamespace() && owner !== undefined
+    if (isOurs && startTimeOf(Number(owner)) === null) tryRemove(join(directory, name))
   }
 }
 

@@ -1,9 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { spawn } from "../../../src/base/spawn.ts"
 import { findControlGroups } from "../../../src/sandbox/process/cgroup.ts"
+
+const namespace = readlinkSync("/proc/self/ns/pid").replace(/\D/g, "")
 
 /** Directories that look like the kernel's; they keep what is written, which is what is looked at. */
 describe("where control groups are made", () => {
@@ -21,7 +31,7 @@ describe("where control groups are made", () => {
     put("self", self)
     return findControlGroups(root, join(root, "self"))
   }
-  const name = (count: number) => `acode-${process.pid}-${count}`
+  const name = (count: number) => `acode-${namespace}-${process.pid}-${count}`
 
   test("is below our own group of each controller of version 1", () => {
     put("pids/ours/cgroup.procs")
@@ -100,11 +110,20 @@ describe("where control groups are made", () => {
     })
     await child.exited
     put("pids/cgroup.procs")
-    for (const owner of [child.pid, process.pid]) mkdirSync(join(root, `pids/acode-${owner}-9`))
-    mkdirSync(join(root, "pids/other-1-1"))
+    for (const owner of [child.pid, process.pid]) mkdirSync(join(root, `pids/acode-${namespace}-${owner}-9`))
+    // The number of a process in another container says nothing here.
+    for (const other of ["other-1-1", `acode-1-${child.pid}-9`]) mkdirSync(join(root, "pids", other))
     groupsFor("8:pids:/\n")
-    expect(existsSync(join(root, `pids/acode-${child.pid}-9`))).toBe(false)
-    expect(existsSync(join(root, `pids/acode-${process.pid}-9`))).toBe(true)
-    expect(existsSync(join(root, "pids/other-1-1"))).toBe(true)
+    expect(existsSync(join(root, `pids/acode-${namespace}-${child.pid}-9`))).toBe(false)
+    expect(existsSync(join(root, `pids/acode-${namespace}-${process.pid}-9`))).toBe(true)
+    for (const other of ["other-1-1", `acode-1-${child.pid}-9`])
+      expect(existsSync(join(root, "pids", other))).toBe(true)
+  })
+
+  test("has another name for each sandbox of one process", () => {
+    put("pids/cgroup.procs")
+    const made = [1, 2].map(() => groupsFor("8:pids:/\n").create({ processesMax: 4, memoryBytesMax: null }))
+    expect(made.map(({ holdsProcesses }) => holdsProcesses)).toEqual([true, true])
+    expect([1, 2].map(count => existsSync(join(root, "pids", name(count))))).toEqual([true, true])
   })
 })

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, expect } from "bun:test"
 import { readFileSync } from "node:fs"
+import { probeChoice } from "../../../src/sandbox/select.ts"
 import { acodeProgram } from "../../support/acode.ts"
-import { missingSandbox, testWhere } from "../../support/requirement.ts"
+import {
+  cannotForbidNamespaces,
+  missingSandbox,
+  testWhere,
+  withoutNamespaces,
+} from "../../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 
 let room: TempWorkspace
@@ -20,8 +26,8 @@ const cannotMask =
     ? null
     : "this user cannot cover a part of /proc"
 
-async function inside(...args: readonly string[]) {
-  const child = Bun.spawn([...masked, acodeProgram(), ...args], {
+async function inside(machine: readonly string[], ...args: readonly string[]) {
+  const child = Bun.spawn([...machine, acodeProgram(), ...args], {
     cwd: room.root,
     env: { ...room.environment, PATH: process.env["PATH"] ?? "", CANARY_TOKEN: "canary-value" },
     stdout: "pipe",
@@ -39,7 +45,7 @@ maskedTest(
     room.write(".git/config", "[core]\n")
     const script = `cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c canary-value
     echo x >> .git/config; echo x > /etc/planted; echo 1 > /proc/sys/kernel/panic; kill -0 1 && echo alive; echo done > made`
-    const ran = await inside("exec", "--json", "--sandbox", "native", "--shell", "--", script)
+    const ran = await inside(masked, "exec", "--json", "--sandbox", "native", "--shell", "--", script)
     const { result } = JSON.parse(ran.stdout)
     expect(result.sandbox).toMatchObject({ kind: "native", network: "none" })
     expect(result.stdout).toBe("0\nalive\n")
@@ -50,7 +56,30 @@ maskedTest(
 )
 
 maskedTest("doctor says that /proc is masked", async () => {
-  const { stdout } = await inside("doctor")
+  const { stdout } = await inside(masked, "doctor")
   expect(stdout).toMatch(/native: works, but .*\/proc is masked, as in containers/)
   expect(stdout).toMatch(/bwrap: bubblewrap (cannot confine here: Can't mount proc|is not installed)/)
+})
+
+const missingReduced = (await probeChoice("reduced", "/nonexistent")).reason
+const reducedTest = testWhere(cannotForbidNamespaces ?? missingReduced)
+
+reducedTest("without user namespaces confinement is reduced, said at once and recorded", async () => {
+  room.write(".env", "TOKEN=secret\n")
+  room.write("src/a", "")
+  const ran = await inside(
+    withoutNamespaces,
+    "exec",
+    "--json",
+    "--shell",
+    "--",
+    "cat .env; echo made > src/b",
+  )
+  const { id, result } = JSON.parse(ran.stdout)
+  expect(ran.stderr).toMatch(/^reduced confinement, without namespaces: .+ For more: allow user namespaces/)
+  expect(result).toMatchObject({ exitCode: 0, stdout: "", sandbox: { kind: "reduced", network: "none" } })
+  expect(result.stderr).toContain("Permission denied")
+  expect(readFileSync(`${room.root}/src/b`, "utf8")).toBe("made\n")
+  const shown = await inside(withoutNamespaces, "runs", "show", id, "--json")
+  expect(JSON.parse(shown.stdout).result.sandbox.kind).toBe("reduced")
 })
