@@ -213,6 +213,7 @@ function checkResumable(
     )
   const flag = repliesFlag(state.settings.selection)
   const replies = flag === null ? "" : ` ${flag}`
+  const more = `acode resume ${sessionId} "MORE"`
   if (adds !== null && adds.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the request is empty", "say what is to be done")
   if (state.finished !== null && (adds === null || state.finished.state !== "COMPLETED"))
@@ -221,7 +222,7 @@ function checkResumable(
       "ACODE-ORCH-006",
       `the session has ended: ${state.finished.reason}`,
       state.finished.state === "COMPLETED"
-        ? `add a request to it: \`acode resume ${sessionId} "MORE"${replies}\`; or start another one`
+        ? `add a request to it: \`${more}${replies}\`; or start another one`
         : "start another one",
     )
   if (adds !== null && (state.openCalls.length > 0 || state.unknownCall !== null))

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { toIso } from "../../base/clock.ts"
@@ -120,7 +119,7 @@ function packaged(path: string, mark = ""): string {
 }
 
 function digestOf(text: string): string {
-  return createHash("sha256").update(pathBytes(text)).digest("hex").slice(0, 20)
+  return new Bun.CryptoHasher("sha256").update(pathBytes(text)).digest("hex").slice(0, 20)
 }
 
 interface TreeDeps {

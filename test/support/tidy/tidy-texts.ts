@@ -25,6 +25,11 @@ const bannedTexts: readonly BannedText[] = [
     instead: "openLibc() from base/libc, which knows the name of the library",
   },
   {
+    text: /"node:(crypto|stream)"/,
+    within: /^src\//,
+    instead: "Bun.CryptoHasher or crypto: these modules load all streams, which every start would pay for",
+  },
+  {
     text: /\bfetch\(|\bBun\.connect\(|\bnew WebSocket\(/,
     within: /^src\//,
     except: /^src\/provider\/transport\//,
