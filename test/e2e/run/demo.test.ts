@@ -111,7 +111,7 @@ describe("acode demo", () => {
     })
     const [stdout] = await Promise.all([child.stdout.text(), child.exited])
     expect([child.exitCode, existsSync(temp) && readdirSync(temp)]).toEqual([0, []])
-    expect(stdout).toContain("There is no sandbox here")
+    expect(stdout).toContain("No full sandbox works here")
     expect(stdout).toContain("sysctl user.max_user_namespaces")
   })
 })

@@ -44,7 +44,7 @@ function introduce({ root, testCommand, sandbox }: DemoRoom, output: Output): vo
   output.line(`Its tests run with: ${testCommand.join(" ")}`)
   if (sandbox.isThere) return
   output.line(
-    "⚠ There is no sandbox here: the tests of the sample run unconfined; other commands are refused.",
+    "⚠ No full sandbox works here: the tests of the sample run with less confinement or none; other commands are refused.",
   )
   if (sandbox.hint !== null) output.line(`  → ${sandbox.hint}`)
 }
