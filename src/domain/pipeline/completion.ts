@@ -21,13 +21,8 @@ export function completionOf(state: PipelineState): Completion {
     }
   if (why === null)
     return { ...ended, exitCode: exitCodes.done.code, reason: `done and verified${notes(state)}` }
-  const isGranted = state.settings.skipVerify || isAsked
-  if (isGranted && !isAllSkipped(state) && !state.steps.some(isDoubtful))
-    return {
-      ...ended,
-      exitCode: exitCodes.done.code,
-      reason: isAsked ? answeredEnd.reason : `done, but not verified: ${why}`,
-    }
+  if (state.settings.skipVerify && !isAllSkipped(state) && !state.steps.some(isDoubtful))
+    return { ...ended, exitCode: exitCodes.done.code, reason: `done, but not verified: ${why}` }
   return { ...ended, exitCode: exitCodes.unverified.code, reason: `finished, but not verified: ${why}` }
 }
 
