@@ -98,7 +98,7 @@ function isOver(deadlineMs: number | null, nowMs: number): boolean {
 
 function unknown({ stage }: PipelineState, callId: string): Action {
   return escalate(stage?.stage ?? "executor", "Unrecoverable", "undecided", {
-    reason: `it is unknown whether the call ${callId} took effect: acode ended while it ran`,
+    reason: `it is unknown whether the call ${callId} took effect: acode ended while it ran, or its files were changed meanwhile`,
     advice:
       "check what it may have changed; `acode resume` continues with the present files, `acode cancel` ends the session, " +
       "`acode session undo` restores what it changed, `acode checkpoint list` shows the stored states",
