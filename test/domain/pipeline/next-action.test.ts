@@ -144,7 +144,8 @@ describe("a call of which nobody knows whether it took effect", () => {
       stage: "executor",
       exitCode: 60,
       code: "ACODE-ORCH-004",
-      reason: "it is unknown whether the call call_1 took effect: acode ended while it ran, or its files were changed meanwhile",
+      reason:
+        "it is unknown whether the call call_1 took effect: acode ended while it ran, or its files were changed meanwhile",
       advice: expect.stringContaining("`acode resume` continues with the present files"),
       status: null,
     })
