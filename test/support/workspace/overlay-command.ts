@@ -72,7 +72,8 @@ function parsedManifest(names: Uint8Array, hashes: Uint8Array): ExactManifest {
   return found
 }
 
-function splitBytes(bytes: Uint8Array): readonly Uint8Array[] {
+/** Returns the parts of a list whose items end with a NUL byte, as find and sha256sum print it with -z. */
+export function splitBytes(bytes: Uint8Array): readonly Uint8Array[] {
   const parts: Uint8Array[] = []
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(0, from)

@@ -7,6 +7,7 @@ import type { Random } from "../../soak/random.ts"
 import { runAcode } from "../acode.ts"
 import { planRoom } from "../plan/plan-room.ts"
 import { type PlanStepText, planWorkspace } from "../plan/plan-workspace.ts"
+import { splitBytes } from "./overlay-command.ts"
 import { buildTree, closedModes, directoryModes, mutation, somePath, texts } from "./random-tree.ts"
 import { initRepository } from "./temp-workspace.ts"
 
@@ -155,16 +156,6 @@ function manifest(root: string): ReadonlyMap<string, string> {
     found.set(path, `${found.get(path)} ${Buffer.from(line.subarray(0, 64)).toString("latin1")}`)
   }
   return found
-}
-
-function splitBytes(bytes: Uint8Array): readonly Uint8Array[] {
-  const parts: Uint8Array[] = []
-  for (let from = 0; from < bytes.length; ) {
-    const end = bytes.indexOf(0, from)
-    parts.push(bytes.subarray(from, end))
-    from = end + 1
-  }
-  return parts
 }
 
 function stepOf(root: string, random: Random, index: number, modes: readonly number[]): PlanStepText {
